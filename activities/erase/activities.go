@@ -1,9 +1,11 @@
 package erase
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +83,7 @@ type Begun struct {
 	ErasureID string `json:"erasure_id,omitempty"`
 }
 
-// BeginErasure stores the tombstone. After [eventlog.Store.Drain] nothing of what is erased is stored any more.
+// BeginErasure stores the tombstone. After [eventlog.Store.Drain] no program admits anything of what is erased.
 func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
 	return boundary.Run(ctx, in, signed(a, a.begin))
 }
@@ -94,7 +96,7 @@ func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 		return Begun{}, err
 	}
 	other := boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
-	first, err := begun(ctx, a.log, in.ErasureID)
+	first, _, err := begun(ctx, a.log, in.ErasureID)
 	switch {
 	case errors.Is(err, eventlog.ErrNotFound):
 	case err != nil:
@@ -168,14 +170,15 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 	if err := a.addPrints(ctx, secret, prints); err != nil {
 		return Begun{}, err
 	}
-	return a.keepOut(ctx, in, plan)
+	wait, err := a.keepOut(ctx, in, plan)
+	return Begun{Wait: wait}, err
 }
 
 // addPrints stores the fingerprints, with those of an earlier attempt, which may have found more.
 func (a *Activities) addPrints(ctx context.Context, secret secret, prints *prints) error {
 	prints.read(secret.prints)
 	all := prints.bytes()
-	if len(all) <= len(secret.prints) {
+	if bytes.Equal(all, secret.prints) {
 		return nil
 	}
 	secret.prints, secret.sampled = all, secret.sampled || prints.sampled
@@ -193,34 +196,36 @@ func (p *Plan) near() []string {
 	return slices.Compact(streams)
 }
 
-// keepOut has the streams of the plan take no events.
-func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (Begun, error) {
-	stone, err := begun(ctx, a.log, in.ErasureID)
+// keepOut has the streams of the plan take no events, with those that the erasure keeps out already. It returns how long to wait until
+// all programs know of that and of the tombstone.
+func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (wait time.Duration, err error) {
+	stone, begunAt, err := begun(ctx, a.log, in.ErasureID)
 	if err != nil {
-		return Begun{}, err
+		return 0, err
 	}
-	streams := []string{}
-	for _, stream := range plan.near() {
-		streams = append(streams, eventlog.StreamHash(stone.Salt, stream))
+	locks, err := locksOf(ctx, a.log, in.ErasureID)
+	if err != nil {
+		return 0, err
 	}
-	slices.Sort(streams)
-	act := schema.ErasureLocked + "/" + schema.DerivedID(streams...)
-	p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: streams}
-	return Begun{Wait: a.log.Drain()}, appendAudit(ctx, a.log, p, in.By, in.key(act, in.run()), in.At)
-}
-
-// keptOut reports whether no stream of the plan takes events.
-func (a *Activities) keptOut(ctx context.Context, plan *Plan) (bool, error) {
+	known, missing := begunAt, len(locks.since) > 0 && time.Since(locks.at) > eventlog.MaxLock/2 // The next program may see them end.
 	for _, stream := range plan.near() {
-		err := a.log.AdmitsTo(ctx, stream)
-		if err == nil {
-			return false, nil
+		hash := eventlog.StreamHash(stone.Salt, stream)
+		at, ok := locks.since[hash]
+		if !ok {
+			missing, locks.since[hash] = true, time.Time{}
 		}
-		if !errors.As(err, new(*eventlog.ErasingError)) && !errors.As(err, new(*eventlog.ErasedError)) {
-			return false, err
+		if at.After(known) {
+			known = at
 		}
 	}
-	return true, nil
+	if missing {
+		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: slices.Sorted(maps.Keys(locks.since))}
+		known = time.Now()
+		if err := appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, int(locks.seq)), in.At); err != nil {
+			return 0, err
+		}
+	}
+	return max(0, a.log.Drain()-time.Since(known)), nil
 }
 
 // Erased is what was erased from the log.
@@ -228,7 +233,7 @@ type Erased struct {
 	Counts schema.ErasureCounts `json:"counts"`
 	// At is when that was, by ClickHouse's clock.
 	At time.Time `json:"at"`
-	// Wait is how long to wait before it is called again. Nothing is erased yet: more streams were to be kept from taking events.
+	// Wait is how long to wait before it is called again. Nothing is erased yet: not all programs know what takes no events.
 	Wait time.Duration `json:"wait,omitempty"`
 }
 
@@ -251,13 +256,8 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if err := a.addPrints(ctx, secret, prints); err != nil {
 		return Erased{}, err
 	}
-	kept, err := a.keptOut(ctx, plan)
-	if err != nil {
-		return Erased{}, err
-	}
-	if !kept {
-		locked, err := a.keepOut(ctx, in, plan)
-		return Erased{Wait: locked.Wait}, err
+	if wait, err := a.keepOut(ctx, in, plan); err != nil || wait > 0 {
+		return Erased{Wait: wait}, err
 	}
 	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}
 	// An attempt that broke off has counted all, and what is left to this one is less.
@@ -316,7 +316,11 @@ func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
 func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
 	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in Input) (none struct{}, err error) {
 		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: []string{}}
-		return none, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()+1), in.At)
+		locks, err := locksOf(ctx, a.log, in.ErasureID)
+		if err != nil || len(locks.since) == 0 {
+			return none, err
+		}
+		return none, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, int(locks.seq)), in.At)
 	}))
 	return err
 }

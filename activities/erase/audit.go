@@ -92,7 +92,7 @@ func Of(ctx context.Context, log *eventlog.Store, scope schema.ErasureScope) ([]
 	}
 	var found []schema.Erasure
 	for _, e := range all {
-		stone, err := begun(ctx, log, e.ID)
+		stone, _, err := begun(ctx, log, e.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -126,29 +126,48 @@ func appendTo(ctx context.Context, log *eventlog.Store, stream string, payload a
 	return appended.Events[0], nil
 }
 
-// begun returns the tombstone of an erasure.
-func begun(ctx context.Context, log *eventlog.Store, erasureID string) (schema.ErasureBegunPayload, error) {
+// begun returns the tombstone of an erasure, and when it was recorded.
+func begun(ctx context.Context, log *eventlog.Store, erasureID string) (schema.ErasureBegunPayload, time.Time, error) {
 	e, err := log.Get(ctx, schema.EventID(schema.ErasureKey(erasureID, schema.ErasureBegun, 0)))
 	if err != nil {
-		return schema.ErasureBegunPayload{}, fmt.Errorf("read the tombstone of erasure %q: %w", erasureID, err)
+		return schema.ErasureBegunPayload{}, time.Time{}, fmt.Errorf("read the tombstone of erasure %q: %w", erasureID, err)
 	}
-	return schema.Decode[schema.ErasureBegunPayload](e)
+	p, err := schema.Decode[schema.ErasureBegunPayload](e)
+	return p, e.RecordedAt, err
 }
 
-// locked returns the hashes of all streams that the erasure has kept from taking events, in any of its runs.
-func locked(ctx context.Context, log *eventlog.Store, erasureID string) (map[string]bool, error) {
-	out := map[string]bool{}
+// locks are the streams that an erasure keeps from taking events, by their hashes.
+type locks struct {
+	// since says from when on each is locked, and at when that was told last. It is told again before the locks end by themselves.
+	since map[string]time.Time
+	at    time.Time
+	// ever are those that were locked in any run.
+	ever map[string]bool
+	// seq is the position of the last event that changed them.
+	seq uint64
+}
+
+// locksOf returns the locks of the erasure.
+func locksOf(ctx context.Context, log *eventlog.Store, erasureID string) (locks, error) {
+	out := locks{since: map[string]time.Time{}, ever: map[string]bool{}}
 	for e, err := range log.Stream(ctx, schema.AuditStream(), eventlog.StreamOptions{Types: []string{schema.ErasureLocked}}) {
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		p, err := schema.Decode[schema.ErasureLockedPayload](e)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
+		if p.ErasureID != erasureID {
+			continue
+		}
+		before := out.since
+		out.since, out.at, out.seq = map[string]time.Time{}, e.RecordedAt, e.Seq
 		for _, stream := range p.Streams {
-			if p.ErasureID == erasureID {
-				out[stream] = true
+			out.ever[stream] = true
+			out.since[stream] = e.RecordedAt
+			if at, ok := before[stream]; ok {
+				out.since[stream] = at
 			}
 		}
 	}

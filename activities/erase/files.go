@@ -19,11 +19,11 @@ const filesTable = "memory_files_raw"
 
 // lockedStreams returns the streams with the prefix that the erasure has changed.
 func (a *Activities) lockedStreams(ctx context.Context, in Input, prefix string) ([]string, error) {
-	stone, err := begun(ctx, a.log, in.ErasureID)
+	stone, _, err := begun(ctx, a.log, in.ErasureID)
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := locked(ctx, a.log, in.ErasureID)
+	locks, err := locksOf(ctx, a.log, in.ErasureID)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (a *Activities) lockedStreams(ctx context.Context, in Input, prefix string)
 		if err != nil {
 			return nil, err
 		}
-		if hashes[eventlog.StreamHash(stone.Salt, stream.Name)] {
+		if locks.ever[eventlog.StreamHash(stone.Salt, stream.Name)] {
 			out = append(out, stream.Name)
 		}
 	}

@@ -1,7 +1,6 @@
 package erase
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -132,7 +131,7 @@ func TestErasureLeavesNoTrace(t *testing.T) {
 		require.NotContains(t, e, "print")
 		require.NotContains(t, e, "harbour")
 	}
-	stone, err := begun(t.Context(), a.log, "first")
+	stone, _, err := begun(t.Context(), a.log, "first")
 	require.NoError(t, err)
 	require.Empty(t, stone.Scope)
 
@@ -181,11 +180,14 @@ func TestScratchesAreErased(t *testing.T) {
 	require.Contains(t, left(), schema.Leftover{Store: "clickhouse", Place: scratch.Database + ".events_raw"})
 
 	in := a.input("e", scope)
+	a.log = eventlog.New(a.conn, eventlog.Options{Lease: time.Millisecond})
 	_, err = a.begin(t.Context(), in)
 	require.NoError(t, err)
-	erased, err := a.eraseLog(t.Context(), in)
-	require.NoError(t, err)
-	require.Equal(t, 1, erased.Counts.Deleted)
+	require.Eventually(t, func() bool {
+		erased, err := a.eraseLog(t.Context(), in)
+		require.NoError(t, err)
+		return erased.Wait == 0 && erased.Counts.Deleted == 1
+	}, time.Minute, 10*time.Millisecond)
 	require.Empty(t, left())
 	scratches, err := eventlog.Scratches(t.Context(), a.conn)
 	require.NoError(t, err)
@@ -232,40 +234,53 @@ func TestErasuresAreSigned(t *testing.T) {
 	require.ErrorContains(t, err, `erasure "e" was lifted: give another id`)
 }
 
-// A program that does not know of the locks yet may write about the erased session in a stream that is not locked. It is locked
-// and waited for before anything is erased.
+// A program that does not know of the locks yet may write about the erased session in a stream that is not locked. It is locked and
+// waited for before anything is erased, also by an attempt that follows one which died in between, and the others stay locked.
 func TestLateStreamIsLockedFirst(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
-	a.log = eventlog.New(a.conn, eventlog.Options{Lease: 100 * time.Millisecond})
+	quick := a.log
+	a.log = eventlog.New(a.conn, eventlog.Options{Lease: time.Hour})
 	ann := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "ann"}, SessionID: "gone"}
 	bob := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "bob"}, SessionID: "kept"}
 	entry := schema.EntryMaterializedPayload{}
 	entry.ID, entry.SessionID, entry.Scope, entry.Title, entry.Type = schema.DerivedID("entry", "e"), ann.SessionID, ann.Scope, erasedText, schema.EntryDecision
 	a.said(t, ann.Stream(), entry, schema.Event{Project: ann.Project, SessionID: ann.SessionID, DedupeKey: schema.EntryMaterializedKey(entry.ID)})
 	a.said(t, bob.Stream(), schema.SessionIngestedPayload{SessionKey: bob}, schema.Event{Project: bob.Project, SessionID: bob.SessionID, DedupeKey: "bob"})
-	known := func() {
-		require.Eventually(t, func() bool {
-			return errors.As(a.log.AdmitsTo(t.Context(), schema.ProjectStream(ann.Project)), new(*eventlog.ErasingError))
-		}, time.Minute, 10*time.Millisecond)
-	}
 	in := a.input("late", schema.ErasureScope{Project: ann.Project, User: ann.User, SessionID: ann.SessionID})
 	_, err := a.begin(t.Context(), in)
 	require.NoError(t, err)
-	_, err = a.lock(t.Context(), in)
-	require.NoError(t, err)
-	known()
+	locked := func(streams ...string) {
+		t.Helper()
+		stone, _, err := begun(t.Context(), a.log, in.ErasureID)
+		require.NoError(t, err)
+		found, err := locksOf(t.Context(), a.log, in.ErasureID)
+		require.NoError(t, err)
+		for _, stream := range append(streams, schema.ProjectStream(ann.Project), schema.MemoryStream("ann", "")) {
+			require.Contains(t, found.since, eventlog.StreamHash(stone.Salt, stream), stream)
+		}
+	}
+	for range 2 { // The second one is an attempt after one that died.
+		out, err := a.lock(t.Context(), in)
+		require.NoError(t, err)
+		require.Positive(t, out.Wait)
+		locked()
+	}
 	late := schema.EntryEvidenceSetPayload{EntryID: entry.ID, AlignedEventID: "aligned", ExtractedEventID: "extracted"}
 	a.said(t, bob.Stream(), late, schema.Event{Project: bob.Project, SessionID: bob.SessionID, DedupeKey: schema.EntryEvidenceSetKey(entry.ID, "aligned", 0)})
+	for range 2 {
+		erased, err := a.eraseLog(t.Context(), in)
+		require.NoError(t, err)
+		require.Positive(t, erased.Wait)
+		require.Len(t, a.rows(t, ann.Stream()), 1, "nothing is erased yet")
+		locked(bob.Stream())
+	}
+	for _, stream := range []string{bob.Stream(), schema.ProjectStream(ann.Project)} {
+		require.ErrorAs(t, quick.AdmitsTo(t.Context(), stream), new(*eventlog.ErasingError))
+	}
 
+	a.log = eventlog.New(a.conn, eventlog.Options{Lease: time.Millisecond})
 	erased, err := a.eraseLog(t.Context(), in)
-	require.NoError(t, err)
-	require.Equal(t, a.log.Drain(), erased.Wait)
-	require.Len(t, a.rows(t, ann.Stream()), 1, "nothing is erased yet")
-	require.Eventually(t, func() bool {
-		return errors.As(a.log.AdmitsTo(t.Context(), bob.Stream()), new(*eventlog.ErasingError))
-	}, time.Minute, 10*time.Millisecond)
-	erased, err = a.eraseLog(t.Context(), in)
 	require.NoError(t, err)
 	require.Zero(t, erased.Wait)
 	require.Empty(t, a.rows(t, ann.Stream()))

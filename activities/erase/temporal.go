@@ -33,8 +33,13 @@ func executionOf(w *workflow.WorkflowExecutionInfo) Execution {
 	return Execution{w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()}
 }
 
+// leftover says where the run is. A queue ends only on a worker that processes queues.
 func (e Execution) leftover() schema.Leftover {
-	return schema.Leftover{Store: "temporal", Place: e.WorkflowID + ", run " + e.RunID}
+	place := e.WorkflowID + ", run " + e.RunID
+	if strings.HasPrefix(e.WorkflowID, schema.QueuePrefix) {
+		place += ": run a worker without --no-queue, and give the command again"
+	}
+	return schema.Leftover{Store: "temporal", Place: place}
 }
 
 // ExecutionsErased counts the workflow executions that are deleted.

@@ -61,8 +61,8 @@ type tombstone struct {
 	lifted   bool
 }
 
-// maxLock is how long an erasure may keep a stream from taking events. One that somebody has terminated keeps it for so long.
-const maxLock = 12 * time.Hour
+// MaxLock is how long an erasure may keep a stream from taking events. One that somebody has terminated keeps it for so long.
+const MaxLock = 12 * time.Hour
 
 // erasureTypes are the events of the audit stream by which tombstones change.
 var erasureTypes = []string{
@@ -186,7 +186,7 @@ func (s *Store) admit(ctx context.Context, stream string, events []schema.Event)
 				}
 			}
 		}
-		if len(stone.locked) > 0 && time.Since(stone.lockedAt) < maxLock && stone.locked[StreamHash(stone.Salt, stream)] {
+		if len(stone.locked) > 0 && time.Since(stone.lockedAt) < MaxLock && stone.locked[StreamHash(stone.Salt, stream)] {
 			return &ErasingError{stone.ErasureID}
 		}
 	}

@@ -141,7 +141,7 @@ func (a *Access) refusal(path, leadsTo string, in schema.ProcessSessionInput) er
 	reason := what + " outside the directories that the worker may read: start the worker with --source-root " +
 		quoteArgument(dir) + ", or give the file to starter process on the worker's machine, as the worker's user"
 	if in.Grant != "" {
-		reason += " (this input comes from a starter, but of another user, machine or project, or the path has come to lead elsewhere)"
+		reason += " (this input comes from a starter, but of another user, machine or project, more than 90 days ago, or the path has come to lead elsewhere)"
 	}
 	return &forbidden{reason}
 }

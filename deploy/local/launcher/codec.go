@@ -29,11 +29,13 @@ const (
 )
 
 // codec passes requests of Temporal's web interface on to the starter's codec server, which checks the page that asks. A program of
-// another user of the machine could ask as well, so the browser needs the token: the link of [uiLink] gives it as a cookie.
+// another user of the machine could ask as well, so the browser needs a cookie, which the link of [uiLink] gives. It is good until the
+// stack stops, as a browser sends it to every port of this machine.
 type codec struct {
 	origins   []string
 	tokenFile string
 	token     string
+	session   string
 	proxy     atomic.Pointer[httputil.ReverseProxy]
 }
 
@@ -51,7 +53,7 @@ func newCodec(dir string) (*codec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the token of the codec server: %w", err)
 	}
-	return &codec{tokenFile: file, token: string(bytes.TrimSpace(token))}, nil
+	return &codec{tokenFile: file, token: string(bytes.TrimSpace(token)), session: rand.Text()}, nil
 }
 
 // uiLink is the address of Temporal's web interface as people open it: with the token, if it decrypts.
@@ -70,7 +72,7 @@ func (c *codec) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	cookie, err := r.Cookie(codecCookie)
-	if err == nil && c.is(cookie.Value) {
+	if err == nil && same(cookie.Value, c.session) {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	r.Header.Del("Cookie")
@@ -82,21 +84,18 @@ func (c *codec) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r) // It wants the token.
 }
 
-// unlock gives the browser the token, and leads on to the interface.
+// unlock gives the browser the cookie, and leads on to the interface.
 func (c *codec) unlock(w http.ResponseWriter, r *http.Request, token string) {
-	if !c.is(token) {
+	if !same(token, c.token) {
 		http.Error(w, "this is not the token of the stack: open the link that `go run ./deploy/local status` prints", http.StatusForbidden)
 		return
 	}
-	const year = 365 * 24 * 60 * 60
-	http.SetCookie(w, &http.Cookie{Name: codecCookie, Value: c.token, Path: stack.CodecPath, MaxAge: year, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: codecCookie, Value: c.session, Path: stack.CodecPath, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func (c *codec) is(token string) bool {
-	return subtle.ConstantTimeCompare([]byte(token), []byte(c.token)) == 1
-}
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // run starts the codec server.
 func (c *codec) run(ctx context.Context, st *stack.Stack, starter string) error {

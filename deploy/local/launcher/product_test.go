@@ -16,8 +16,8 @@ import (
 	"axiommind/deploy/local/install"
 	"axiommind/worker/payload"
 	"axiommind/worker/service"
-	product "axiommind/worker/settings"
 	located "axiommind/worker/settings"
+	product "axiommind/worker/settings"
 )
 
 // The program is compiled before it prints its plan, so it imports nothing of the product, and little else. The first
