@@ -121,8 +121,7 @@ func (t *queuedThread) given() []uint64 {
 func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schema.ProcessSessionResult, err error) {
 	now := workflow.Now(ctx)
 	var busy *temporal.ChildWorkflowExecutionAlreadyStartedError
-	switch {
-	case errors.As(err, &busy):
+	if errors.As(err, &busy) {
 		// The run that is at work may have begun before there was all that there is now.
 		q.putBack(t, t.taken.Positions)
 		first := timingOf(ctx).Busy
