@@ -207,9 +207,9 @@ type QueueState struct {
 	// of all.
 	Pending []QueuedThread `json:"pending"`
 	Threads int            `json:"threads"`
-	// Running is the thread that is processed now.
-	Running *QueuedThread `json:"running,omitempty"`
-	// NextAt is when the queue is processed, if something waits.
+	// Running are the threads at work. All but the last are slow ones that the others do not wait for.
+	Running []QueuedThread `json:"running,omitempty"`
+	// NextAt is when the queue is processed, zero if only sessions at work have pending contexts.
 	NextAt time.Time `json:"next_at,omitzero"`
 	// Last is what became of the thread that was processed last.
 	Last *QueueResult `json:"last,omitempty"`

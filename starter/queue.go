@@ -76,10 +76,14 @@ func printQueue(w io.Writer, o *owner, s schema.QueueState, runs bool) error {
 	switch {
 	case !runs:
 		say(&b, "%s does not run: nothing was enqueued lately. It starts with the next session.\n", whose)
-	case s.Threads == 0 && s.Running == nil:
+	case s.Threads == 0 && len(s.Running) == 0:
 		say(&b, "nothing waits in %s\n", whose)
 	case s.Threads > 0:
-		say(&b, "%s in %s, processed by %s\n", plural(s.Threads, "session waits", "sessions wait"), whose, when(s.NextAt))
+		next := "as soon as its session has ended"
+		if !s.NextAt.IsZero() {
+			next = "by " + when(s.NextAt)
+		}
+		say(&b, "%s in %s, processed %s\n", plural(s.Threads, "session waits", "sessions wait"), whose, next)
 		t := newTable(&b, "session", "project", "parts", "since", "last", "at the latest", "remarks")
 		t.SetColumnConfigs(rightAligned(3, 3))
 		for _, p := range s.Pending {
@@ -90,7 +94,7 @@ func printQueue(w io.Writer, o *owner, s schema.QueueState, runs bool) error {
 			say(&b, "and %d more\n", more)
 		}
 	}
-	if r := s.Running; r != nil {
+	for _, r := range s.Running {
 		say(&b, "processing session %s of project %s\n", shownSession(r.Thread), r.Project)
 	}
 	for _, again := range s.Again {
@@ -215,8 +219,8 @@ func flushing(ctx context.Context, c temporal.Client, o *owner) (string, bool) {
 		return "", false
 	}
 	text := plural(s.Threads, "session waits", "sessions wait")
-	if s.Running != nil {
-		text += " · " + oneLine(s.Running.Thread, 24)
+	for _, r := range s.Running {
+		text += " · " + oneLine(r.Thread, 24)
 	}
 	return text, true
 }

@@ -190,10 +190,7 @@ func judgePending(in queueCase, want queueExpect) string {
 			b.CancelWorkflow()
 		}, time.Second)
 		_ = b.execute()
-		waiting := slices.Clone(state.Pending)
-		if state.Running != nil {
-			waiting = append(waiting, *state.Running)
-		}
+		waiting := slices.Concat(state.Pending, state.Running)
 		for _, i := range adds {
 			add := in.Adds[i]
 			at := slices.IndexFunc(waiting, func(t schema.QueuedThread) bool { return t.Thread == add.Thread })

@@ -83,6 +83,9 @@ type queueKey struct{ project, thread string }
 type queuedThread struct {
 	// QueuedThread holds what waits.
 	schema.QueuedThread
+	// taken holds the contexts that were taken for the session at work, and session is its future, nil if it is not at work.
+	taken   schema.QueuedThread
+	session workflow.ChildWorkflowFuture
 	// batch is true if the session is to be processed in the present go.
 	batch bool
 	// tries counts its failures, and notBefore is when it is tried again.
@@ -102,11 +105,10 @@ type memoryQueue struct {
 	// contexts came.
 	threads map[queueKey]*queuedThread
 	order   []*queuedThread
-	// running is the session that is processed, and taken is what was taken of it for that.
-	running *queuedThread
-	taken   schema.QueuedThread
-	// slow are the sessions at work that others do not wait for.
-	slow []workflow.ChildWorkflowFuture
+	// atWork are the sessions at work. Others wait for the last one only: those before it are slow. settling counts the slow
+	// ones whose end is being recorded.
+	atWork   []*queuedThread
+	settling int
 
 	head  schema.StreamHead
 	since uint64
@@ -140,6 +142,7 @@ func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
 		q.changed = false
 		if q.cancelled || q.isLong(ctx) {
 			q.drain(ctx)
+			q.leave()
 			return !q.cancelled
 		}
 		now := workflow.Now(ctx)
@@ -151,11 +154,13 @@ func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
 		q.tellFull(ctx)
 		q.tell(ctx)
 		at := q.wakeAt()
-		idle := at.IsZero()
+		idle := at.IsZero() && len(q.atWork) == 0
 		if idle {
 			at = now.Add(timingOf(ctx).Idle)
 		}
-		q.setAlarm(ctx, at)
+		if !at.IsZero() {
+			q.setAlarm(ctx, at)
+		}
 		_ = workflow.Await(ctx, func() bool { return q.changed }) // Nothing cancels it.
 		if idle && !q.alarm.After(workflow.Now(ctx)) && q.isIdle(ctx) {
 			return false
@@ -180,14 +185,14 @@ func (q *memoryQueue) isLong(ctx workflow.Context) bool {
 func (q *memoryQueue) drain(ctx workflow.Context) {
 	q.closing = true
 	_ = workflow.Await(ctx, func() bool {
-		return !q.storing && q.contexts.Len() == 0 && workflow.AllHandlersFinished(ctx)
+		return !q.storing && q.settling == 0 && q.contexts.Len() == 0 && workflow.AllHandlersFinished(ctx)
 	}) // Nothing cancels it.
 }
 
 // dueAt is when the queue is processed, zero if nothing waits.
 func (q *memoryQueue) dueAt() (at time.Time) {
 	for _, t := range q.order {
-		if due := q.dueOf(t); at.IsZero() || due.Before(at) {
+		if due := q.dueOf(t); t.waits() && (at.IsZero() || due.Before(at)) {
 			at = due
 		}
 	}
@@ -211,10 +216,10 @@ func (q *memoryQueue) dueOf(t *queuedThread) time.Time {
 // fire begins to process what waits, if it is due. A session that failed waits for its time, and then is tried alone, and so is
 // a statement that is due at once.
 func (q *memoryQueue) fire(now time.Time) {
-	due := func(t *queuedThread) bool { return t.notBefore.IsZero() && !q.dueOf(t).After(now) }
+	due := func(t *queuedThread) bool { return t.waits() && t.notBefore.IsZero() && !q.dueOf(t).After(now) }
 	all := slices.ContainsFunc(q.order, func(t *queuedThread) bool { return due(t) && !t.Alone() })
 	for _, t := range q.order {
-		if all || due(t) || !t.notBefore.IsZero() {
+		if t.waits() && (all || due(t) || !t.notBefore.IsZero()) {
 			t.batch = t.batch || !t.notBefore.After(now)
 		}
 	}
@@ -227,12 +232,15 @@ func (q *memoryQueue) next(now time.Time) (first *queuedThread) {
 		return nil
 	}
 	for _, t := range q.order {
-		if t.batch && (first == nil || t.urgency(now) > first.urgency(now)) {
+		if t.waits() && t.batch && (first == nil || t.urgency(now) > first.urgency(now)) {
 			first = t
 		}
 	}
 	return first
 }
+
+// waits reports whether the session can be processed: the later contexts of one at work can't.
+func (t *queuedThread) waits() bool { return t.session == nil }
 
 func (t *queuedThread) urgency(now time.Time) int {
 	switch {
@@ -247,7 +255,7 @@ func (t *queuedThread) urgency(now time.Time) int {
 
 // wakeAt is when the run has something to do, zero if it waits for nothing.
 func (q *memoryQueue) wakeAt() time.Time {
-	if slices.ContainsFunc(q.order, func(t *queuedThread) bool { return t.batch }) {
+	if slices.ContainsFunc(q.order, func(t *queuedThread) bool { return t.waits() && t.batch }) {
 		return q.notBefore
 	}
 	return q.dueAt()
@@ -267,8 +275,8 @@ func (q *memoryQueue) setAlarm(ctx workflow.Context, at time.Time) {
 	})
 }
 
-// nothingUpTo is the position up to which nothing waits.
-func (q *memoryQueue) nothingUpTo() uint64 {
+// nothingUpTo is the position up to which nothing waits once the session at work has ended, if one is given.
+func (q *memoryQueue) nothingUpTo(ended *queuedThread) uint64 {
 	up := q.head.Seq
 	if q.storing {
 		up = min(up, q.storedTo) // What is being stored may stand before what another activity has appended since.
@@ -276,8 +284,10 @@ func (q *memoryQueue) nothingUpTo() uint64 {
 	for _, t := range q.order {
 		up = min(up, t.Positions[0]-1)
 	}
-	if q.running != nil {
-		up = min(up, q.taken.Positions[0]-1)
+	for _, t := range q.atWork {
+		if t != ended {
+			up = min(up, t.taken.Positions[0]-1)
+		}
 	}
 	return max(up, q.since)
 }
@@ -317,7 +327,7 @@ func (q *memoryQueue) tell(ctx workflow.Context) {
 
 // handOver returns what the next run needs besides the log.
 func (q *memoryQueue) handOver() *schema.QueueContinued {
-	c := &schema.QueueContinued{Since: q.nothingUpTo(), NotBefore: q.notBefore, Last: q.last}
+	c := &schema.QueueContinued{Since: q.nothingUpTo(nil), NotBefore: q.notBefore, Last: q.last}
 	for _, t := range q.order {
 		if t.batch {
 			c.FiringTo = max(c.FiringTo, t.Positions[0])

@@ -132,7 +132,7 @@ func TestQueueGivesUpWhatIsCancelled(t *testing.T) {
 	require.Equal(t, schema.ErrorCancelled, b.room.ends[0].ErrorType)
 }
 
-// A session that takes hours holds up the user's next ones for a time slot, and no more. It is asked again until it has ended.
+// A session that takes hours holds up the user's next ones for a time slot, and no more. Its end is recorded without another start.
 func TestQueueDoesNotWaitForSlowSessions(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -157,11 +157,93 @@ func TestQueueDoesNotWaitForSlowSessions(t *testing.T) {
 	require.Greater(t, at["next"], at["slow"]+9*time.Minute, "it gives each session its slot first")
 	require.Less(t, at["next"], at["slow"]+11*time.Minute)
 	require.Less(t, at["late"], 3*time.Hour)
+	require.Equal(t, []string{"slow", "next", "late"}, b.threads())
 	require.Empty(t, b.room.waiting())
 	require.Len(t, b.room.ends, 3)
 }
 
-// Sessions that nothing waits behind cost no timer.
+// A slow session that fails, or that is cancelled, counts and backs off like any other one.
+func TestQueueCountsSlowSessionsThatFail(t *testing.T) {
+	t.Parallel()
+	for kind, failure := range map[string]func(schema.ProcessSessionInput) error{
+		schema.ErrorModelUnavailable: modelAway,
+		schema.ErrorCancelled:        func(schema.ProcessSessionInput) error { return temporal.NewCanceledError() },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			b := newQueueBench(&queueRoom{}, annQueue)
+			b.session = func(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+				if in.SessionID != "slow" {
+					return schema.ProcessSessionResult{}, nil
+				}
+				if err := workflow.Sleep(ctx, time.Hour); err != nil {
+					return schema.ProcessSessionResult{}, err
+				}
+				return schema.ProcessSessionResult{}, failure(in)
+			}
+			b.enqueue(0, b.context("slow", "a"))
+			for i := range 240 { // Others come as long as it is tried.
+				b.enqueue(time.Duration(5*i+2)*time.Minute, b.context("other", fmt.Sprint(i)))
+			}
+			shown := 0
+			b.state(t, 50*time.Minute, func(s schema.QueueState) {
+				require.Equal(t, "slow", s.Running[0].Thread)
+				require.Zero(t, s.Threads)
+				require.Zero(t, s.NextAt)
+				shown++
+			})
+			b.state(t, time.Hour+time.Minute, func(s schema.QueueState) {
+				require.Equal(t, 1, s.Again[0].Attempts)
+				require.Equal(t, kind, s.Last.ErrorType)
+				require.Empty(t, s.Running)
+				shown++
+			})
+			require.NoError(t, b.execute())
+			require.Equal(t, 2, shown)
+			var starts []time.Duration
+			for _, s := range b.starts {
+				if s.thread == "slow" {
+					starts = append(starts, s.at)
+				}
+			}
+			require.Len(t, starts, 8)
+			for i, at := range starts[1:] {
+				require.GreaterOrEqual(t, at-starts[i], time.Hour+time.Duration(min(1<<i, 60))*time.Minute)
+			}
+			last := slices.IndexFunc(b.room.ends, func(e schema.ContextProcessedPayload) bool { return e.Thread == "slow" })
+			require.Equal(t, kind, b.room.ends[last].ErrorType)
+			require.Empty(t, b.room.waiting())
+		})
+	}
+}
+
+// A session in back-off is tried again when a slow one has used up its slot; later contexts of the slow one wait for its end.
+func TestQueueTriesAgainWhileASlowSessionRuns(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	failed, alone := false, true
+	b.session = func(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if in.SessionID == "again" && !failed {
+			failed = true
+			return schema.ProcessSessionResult{}, modelAway(in)
+		}
+		if in.SessionID == "slow" && len(in.Queued) == 1 && in.Queued[0] == 2 {
+			return schema.ProcessSessionResult{}, workflow.Sleep(ctx, time.Hour)
+		}
+		return schema.ProcessSessionResult{}, nil
+	}
+	b.enqueue(0, b.context("again", "a"))
+	b.enqueue(0, b.context("slow", "b"))
+	b.enqueue(2*time.Minute, b.context("slow", "c"))
+	b.state(t, 20*time.Minute, func(s schema.QueueState) { alone = len(s.Running) == 1 && s.Running[0].Thread == "slow" })
+	require.NoError(t, b.execute())
+	require.True(t, alone)
+	require.Equal(t, []string{"again", "slow", "again", "slow"}, b.threads())
+	require.GreaterOrEqual(t, b.starts[3].at, b.starts[1].at+time.Hour)
+	require.Empty(t, b.room.waiting())
+}
+
+// Sessions that no other waits behind cost no timer.
 func TestQueueStartsNoTimerForOneSession(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -175,7 +257,8 @@ func TestQueueStartsNoTimerForOneSession(t *testing.T) {
 		}
 	})
 	b.enqueue(0, b.context("slow", "a"))
+	b.enqueue(time.Hour, b.context("slow", "b"))
 	require.NoError(t, b.execute())
 	require.Zero(t, timers)
-	require.Len(t, b.room.ends, 1)
+	require.Len(t, b.room.ends, 2)
 }

@@ -377,7 +377,7 @@ func TestQueueAdmitsWhatItRefused(t *testing.T) {
 	b.enqueue(0, urgent)
 	full := false
 	b.state(t, time.Second, func(s schema.QueueState) {
-		full = s.Running != nil && s.Full
+		full = len(s.Running) > 0 && s.Full
 	})
 	for second := range 11 { // The environment takes up to 1000 signals at once.
 		b.RegisterDelayedCallback(func() {

@@ -14,67 +14,92 @@ import (
 	"axiommind/schema"
 )
 
-// process has a session processed with what waits of it. What comes meanwhile waits on.
+// process has a session processed with its pending contexts. Later ones wait. A slow session is settled when it ends, like any
+// other, while others are processed.
 func (q *memoryQueue) process(ctx workflow.Context, t *queuedThread) {
-	q.running, q.taken = t, t.QueuedThread
+	t.taken = t.QueuedThread
 	t.QueuedThread, t.batch = schema.QueuedThread{Project: t.Project, Thread: t.Thread}, false
 	q.order = slices.DeleteFunc(q.order, func(o *queuedThread) bool { return o == t })
+	q.atWork = append(q.atWork, t)
 	q.tell(ctx)
-	session := q.start(ctx)
-	var result schema.ProcessSessionResult
-	err := q.await(ctx, session)
-	if err == nil {
-		err = session.Get(ctx, &result)
-	}
+	t.session = q.start(ctx, t)
+	q.await(ctx, t)
 	q.notBefore = workflow.Now(ctx).Add(schema.QueuePause)
-	q.settle(ctx, t, result, err)
-	q.running = nil
-	if len(t.Positions) == 0 {
-		delete(q.threads, queueKey{t.Project, t.Thread})
+	if t.session.IsReady() {
+		q.end(ctx, t)
+		return
 	}
+	workflow.Go(ctx, func(ctx workflow.Context) { q.end(ctx, t) })
 }
 
-// errLeft stands for a session that is left to itself, and errSlow for one that the others no longer wait for.
-var (
-	errLeft = errors.New("the run ends before the session")
-	errSlow = errors.New("the session has used up its slot")
-)
+// end waits for the session's end and settles it.
+func (q *memoryQueue) end(ctx workflow.Context, t *queuedThread) {
+	var result schema.ProcessSessionResult
+	err := t.session.Get(ctx, &result)
+	q.settling++
+	q.settle(ctx, t, result, err)
+	q.settling--
+	q.atWork = slices.DeleteFunc(q.atWork, func(o *queuedThread) bool { return o == t })
+	if t.session, t.taken = nil, (schema.QueuedThread{}); len(t.Positions) == 0 {
+		delete(q.threads, queueKey{t.Project, t.Thread})
+	}
+	q.changed = true
+}
+
+// leave puts back the contexts of sessions at work at the end of a run: the next run finds those sessions at work.
+func (q *memoryQueue) leave() {
+	for _, t := range q.atWork {
+		q.putBack(t, t.taken.Positions)
+		t.batch = true
+	}
+	q.atWork = nil
+}
 
 // sessionTime is how long a session may take.
 const sessionTime = 24 * time.Hour
 
-// maxSlow bounds the sessions that run beside others because they were slow.
+// maxSlow bounds the slow sessions that run while others are processed.
 const maxSlow = 3
 
-// await waits for the session: while others wait no longer than slotTime, unless some were slow already. A run that grows
-// long does not wait, either: the next one finds the session at work.
-func (q *memoryQueue) await(ctx workflow.Context, session workflow.ChildWorkflowFuture) error {
-	ended := func() bool { return session.IsReady() || q.cancelled || q.isLong(ctx) }
-	ends := workflow.Now(ctx).Add(slotTime)
-	_ = workflow.Await(ctx, func() bool { // Nothing cancels it.
-		q.slow = slices.DeleteFunc(q.slow, workflow.ChildWorkflowFuture.IsReady)
-		return ended() || len(q.order) > 0 && len(q.slow) < maxSlow
-	})
-	if !ended() {
-		// The timer starts only once another session waits: most never need it.
-		_, _ = workflow.AwaitWithTimeout(ctx, max(ends.Sub(workflow.Now(ctx)), 0), ended)
+// await waits until the session ends or is slow: it has used up slotTime, another one can be processed, and fewer than
+// maxSlow are slow already. A run that grows long stops waiting, too.
+func (q *memoryQueue) await(ctx workflow.Context, t *queuedThread) {
+	ended := func() bool { return t.session.IsReady() || q.cancelled || q.isLong(ctx) }
+	slotEnd := workflow.Now(ctx).Add(slotTime)
+	until := func() (at time.Time) { // Zero while no other session can follow.
+		for _, o := range q.order {
+			if o.waits() && len(q.atWork) <= maxSlow && (at.IsZero() || o.notBefore.Before(at)) {
+				at = latest(slotEnd, o.notBefore)
+			}
+		}
+		return at
 	}
-	switch {
-	case session.IsReady():
-		return nil
-	case ended():
-		return errLeft
-	default:
-		q.slow = append(q.slow, session)
-		return errSlow
+	for !ended() {
+		at := until()
+		switch left := at.Sub(workflow.Now(ctx)); {
+		case at.IsZero():
+			// The timer starts only once another session waits: most never need it.
+			_ = workflow.Await(ctx, func() bool { return ended() || !until().IsZero() }) // Nothing cancels it.
+		case left <= 0:
+			return
+		default:
+			_, _ = workflow.AwaitWithTimeout(ctx, left, func() bool { return ended() || until().Before(at) })
+		}
 	}
 }
 
-// start starts the session with what was taken of it.
-func (q *memoryQueue) start(ctx workflow.Context) workflow.ChildWorkflowFuture {
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// start starts the session with the contexts that were taken.
+func (q *memoryQueue) start(ctx workflow.Context, t *queuedThread) workflow.ChildWorkflowFuture {
 	in := schema.ProcessSessionInput{
-		Project: q.taken.Project, User: q.input.User, Agent: q.input.Agent, SessionID: q.taken.Thread, Statement: q.taken.Statement,
-		Queued: q.given(), Flush: q.taken.Flush, IncludeTools: q.taken.IncludeTools,
+		Project: t.taken.Project, User: q.input.User, Agent: q.input.Agent, SessionID: t.taken.Thread, Statement: t.taken.Statement,
+		Queued: t.given(), Flush: t.taken.Flush, IncludeTools: t.taken.IncludeTools,
 	}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: in.Key().WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: sessionTime,
@@ -84,35 +109,21 @@ func (q *memoryQueue) start(ctx workflow.Context) workflow.ChildWorkflowFuture {
 }
 
 // given are the contexts that the session is given.
-func (q *memoryQueue) given() []uint64 {
+func (t *queuedThread) given() []uint64 {
 	most := MaxQueuedAtOnce
-	if q.running.most > 0 {
-		most = q.running.most
+	if t.most > 0 {
+		most = t.most
 	}
-	return q.taken.Positions[:min(len(q.taken.Positions), most)]
+	return t.taken.Positions[:min(len(t.taken.Positions), most)]
 }
 
 // settle records what became of what was taken. What was not processed waits again.
 func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schema.ProcessSessionResult, err error) {
 	now := workflow.Now(ctx)
 	var busy *temporal.ChildWorkflowExecutionAlreadyStartedError
-	switch {
-	case errors.Is(err, errLeft):
-		q.putBack(t, q.taken.Positions)
-		t.batch = true
-		return
-	case errors.Is(err, errSlow):
-		q.putBack(t, q.taken.Positions)
-		t.notBefore = now.Add(sessionTime)
-		session := q.slow[len(q.slow)-1]
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			_ = session.Get(ctx, nil) // It is started again, and reports what it has stored.
-			t.notBefore, q.changed = time.Time{}, true
-		})
-		return
-	case errors.As(err, &busy):
+	if errors.As(err, &busy) {
 		// The run that is at work may have begun before there was all that there is now.
-		q.putBack(t, q.taken.Positions)
+		q.putBack(t, t.taken.Positions)
 		first := timingOf(ctx).Busy
 		t.wait = min(max(2*t.wait, first), maxBusy*first)
 		t.notBefore = now.Add(t.wait)
@@ -121,42 +132,41 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	t.wait = 0
 	q.done++
 	end := schema.QueueResult{Project: t.Project, Thread: t.Thread, At: now.UTC(), Status: result.Status, BuildID: result.BuildID}
-	to := max(result.QueuedTo, q.taken.Positions[0])
+	to := max(result.QueuedTo, t.taken.Positions[0])
 	if err != nil {
 		o := outcomeOf(&batchItem{}, result, err)
 		end.Status, end.Error, end.ErrorType = o.Status, o.Error, o.ErrorType
 		q.last = &end
-		if to = q.readTo(err, end.ErrorType); q.waitsOn(t, end.ErrorType, to > 0, now) {
-			q.putBack(t, q.taken.Positions)
+		if to = t.readTo(err, end.ErrorType); q.waitsOn(t, end.ErrorType, to > 0, now) {
+			q.putBack(t, t.taken.Positions)
 			if !t.batch {
-				q.tellFlushes(end, q.taken.Positions[len(q.taken.Positions)-1])
+				q.tellFlushes(end, t.taken.Positions[len(t.taken.Positions)-1])
 			}
 			return
 		}
-		to = max(to, q.taken.Positions[0])
+		to = max(to, t.taken.Positions[0])
 	} else {
 		t.most = 0
 	}
 	t.tries, q.last = 0, &end
-	rest, _ := slices.BinarySearch(q.taken.Positions, to+1)
-	left := q.taken.Positions[rest:]
+	rest, _ := slices.BinarySearch(t.taken.Positions, to+1)
+	left := t.taken.Positions[rest:]
 	if q.putBack(t, left); len(left) > 0 {
 		t.batch = true
-		q.taken.Positions = left
 	}
-	since := q.sinceWithout(len(left) == 0)
-	q.head = q.head.Highest(certainly(ctx, "what became of session "+shortID(end.Thread), endContexts, queue.EndInput{
+	head := certainly(ctx, "what became of session "+shortID(end.Thread), endContexts, queue.EndInput{
 		User: q.input.User, Agent: q.input.Agent, Head: q.head,
-		End: schema.ContextProcessedPayload{QueueResult: end, To: to, Since: since},
-	}))
+		End: schema.ContextProcessedPayload{QueueResult: end, To: to, Since: q.nothingUpTo(t)},
+	})
+	q.head = q.head.Highest(head)
 	q.tellFlushes(end, to)
 }
 
 // readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none. One that a
 // person has stopped does not report it: it counts as if it had stored all that it was given, so that it is not started for ever.
 // One whose source ends workers counts as if it had stored the first: the others may name other transcripts, or hold messages.
-func (q *memoryQueue) readTo(err error, errorType string) uint64 {
-	switch given := q.given(); errorType {
+func (t *queuedThread) readTo(err error, errorType string) uint64 {
+	switch given := t.given(); errorType {
 	case schema.ErrorCancelled, schema.ErrorInterrupted:
 		return given[len(given)-1]
 	case schema.ErrorSourceKills:
@@ -179,7 +189,7 @@ func (q *memoryQueue) readTo(err error, errorType string) uint64 {
 func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now time.Time) bool {
 	class := schema.ClassOf(errorType)
 	later := class == schema.FailurePassing || !read && class == schema.FailureSetup && errorType != schema.ErrorSourceForbidden
-	switch given := len(q.given()); {
+	switch given := len(t.given()); {
 	case later && (!read && errorType != schema.ErrorTimeout || t.tries+1 < maxTries):
 		t.tries++
 		t.notBefore = now.Add(q.tries * time.Duration(min(1<<min(t.tries-1, maxTries), lastTries)))
@@ -191,23 +201,12 @@ func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now 
 	return false
 }
 
-// sinceWithout is the position up to which nothing waits once what was taken is done.
-func (q *memoryQueue) sinceWithout(done bool) uint64 {
-	running := q.running
-	if done {
-		q.running = nil
-	}
-	since := q.nothingUpTo()
-	q.running = running
-	return since
-}
-
 // putBack lets contexts that were taken wait again.
 func (q *memoryQueue) putBack(t *queuedThread, positions []uint64) {
 	if len(positions) == 0 {
 		return
 	}
-	back := q.taken
+	back := t.taken
 	back.Positions = slices.Clone(positions)
 	back.Now = false
 	if len(t.Positions) == 0 {
@@ -235,8 +234,10 @@ func (q *memoryQueue) flush(ctx workflow.Context, in schema.FlushInput) (schema.
 	if err := workflow.Await(ctx, known); err != nil {
 		return schema.FlushResult{}, err
 	}
-	if t := q.running; t != nil && wants(t.Project, t.Thread) {
-		f.want[queueKey{t.Project, t.Thread}] = q.taken.Positions[len(q.taken.Positions)-1]
+	for _, t := range q.atWork {
+		if wants(t.Project, t.Thread) {
+			f.want[queueKey{t.Project, t.Thread}] = t.taken.Positions[len(t.taken.Positions)-1]
+		}
 	}
 	for _, t := range q.order {
 		if wants(t.Project, t.Thread) {
@@ -309,10 +310,10 @@ func (q *memoryQueue) state() (schema.QueueState, error) {
 			s.Again = append(s.Again, t.failure())
 		}
 	}
-	if q.running != nil {
-		running := q.taken
+	for _, t := range q.atWork {
+		running := t.taken
 		running.Positions = nil
-		s.Running = &running
+		s.Running = append(s.Running, running)
 	}
 	return s, nil
 }
