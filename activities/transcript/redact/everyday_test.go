@@ -39,6 +39,8 @@ func TestEverydayTextStays(t *testing.T) {
 		"12:5432:ok", "http://localhost:5432:", "log: 10:20:30 app:5432:info:ready:now", "https://github.com/ann/hooks/blob/main/a.go", "https://x.test/hooks/use-state", "openssl ciphers -v -psk", "zip -r out.zip dir",
 		"recovery codes:\nThey open the door once.\nabc123 is none", "See the recovery codes page, section 12 of 30.", "the password's length", "the passphrase is used to derive the key", "Password: see the vault",
 		"name: session\nvalue: the one of today", `{"name":"timeout","value":"30s"}`, "seed: 42, words: one two three", "the code for the door is in the vault", "words:\nalpha\nbeta\ngamma", "echo $PASSWORD | sudo -S ls",
+		"The test phrase is they said that this would never work for them after all these years", "security code 200 was returned",
+		"Rephrase: the user must click save before they leave the page and then wait", "paraphrase: words alone with few marks make long lines hard when people read fast today",
 		"falsehood and truth", "secret sauce: tomatoes and basil", "setup: run make first", "password: correct and long enough for all",
 	} {
 		got, _ := Text(text)

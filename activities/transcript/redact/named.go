@@ -216,8 +216,8 @@ func (n name) value() (Finding, bool) {
 	case value == "" || isPlaceholder(value):
 	case !quoted && passed && strings.Trim(value, "0123456789,}") == "": // A count of tests.
 	case n.family == codes:
-		k := kindsOf(value)
-		ok = isDoorCode(value) && (!blank || k.digits == len(value) && (k.digits > 3 || strings.ContainsAny(n.text[n.start:n.start+1], "cCsS")))
+		k, first := kindsOf(value), n.text[n.start]|0x20
+		ok = isDoorCode(value) && (!blank || k.digits == len(value) && (k.digits > 3 || first == 'c' || first == 's' && clauseEnd().MatchString(rest[end:])))
 	case n.tailed && (m[4] >= 0 || !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value))):
 	case blank:
 		k := kindsOf(value)
@@ -244,6 +244,9 @@ func (n name) value() (Finding, bool) {
 	}
 	return Finding{RuleNamed, n.end + start, n.end + end}, ok
 }
+
+// clauseEnd matches behind the last word of a clause. Three digits in the middle of one, as of a status, are no code of a door.
+var clauseEnd = lazily(`^[ \t]*(?:[\pP\r\n]|$)`)
 
 // block matches a separator that begins a block of YAML.
 var block = lazily(`:[ \t]*[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n`)
