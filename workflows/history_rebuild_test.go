@@ -19,6 +19,7 @@ func rebuildPaths() []path {
 		{name: "rebuild_child", start: startRebuildAs("by-hand", schema.RebuildInput{})},
 		{name: "rebuild_dry_run", start: startRebuild(schema.RebuildInput{DryRun: true})},
 		{name: "rebuild_vectors", start: startRebuild(schema.RebuildInput{Collections: true})},
+		{name: "rebuild_not_recorded", start: startRebuild(schema.RebuildInput{}), rooms: failingIn("RecordRebuild")},
 		{name: "rebuild_failed_RebuildVectors", start: startRebuild(schema.RebuildInput{Collections: true}), rooms: failingIn("RebuildVectors"),
 			fails: "RebuildVectors can't"},
 	}

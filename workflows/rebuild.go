@@ -76,16 +76,29 @@ type rebuild struct {
 	since   time.Time
 }
 
-func (r *rebuild) run(ctx workflow.Context) error {
+func (r *rebuild) run(ctx workflow.Context) (err error) {
 	if !r.progress.Collections || len(r.progress.Projections) > 0 {
-		if err := r.tables(ctx); err != nil {
-			return err
-		}
+		err = r.tables(ctx)
 	}
-	if r.progress.Collections {
-		return r.vectors(ctx)
+	if err == nil && r.progress.Collections {
+		err = r.vectors(ctx)
 	}
-	return nil
+	if !r.progress.DryRun {
+		r.record(ctx, err)
+	}
+	return err
+}
+
+// record records the phases. A rebuild that did its work has not failed because they can't be recorded.
+func (r *rebuild) record(ctx workflow.Context, err error) {
+	apart, _ := workflow.NewDisconnectedContext(ctx)
+	in := build.RecordInput{
+		ShadowInput: build.ShadowInput{ID: r.id, Projections: r.names},
+		Metrics:     append(r.metrics, measured(ctx, r.progress.Phase, r.since, err)),
+	}
+	if err := workflow.ExecuteActivity(storeWork(apart, "record phases"), rebuilds.RecordRebuild, in).Get(apart, nil); err != nil {
+		workflow.GetLogger(ctx).Error("the phases of the rebuild are not recorded", "rebuild", r.id, "reason", err)
+	}
 }
 
 // tables makes the tables anew. However it ends, what is left of it is dropped, and nobody waits for it any more.
@@ -94,11 +107,8 @@ func (r *rebuild) tables(ctx workflow.Context) error {
 	if err == nil {
 		r.enter(ctx, schema.RebuildFinish)
 	}
-	if err != nil {
-		r.metrics = append(r.metrics, measured(ctx, r.progress.Phase, r.since, err))
-	}
 	apart, _ := workflow.NewDisconnectedContext(ctx)
-	in := build.FinishInput{ShadowInput: build.ShadowInput{ID: r.id, Projections: r.names}, DryRun: r.progress.DryRun, Metrics: r.metrics}
+	in := build.ShadowInput{ID: r.id, Projections: r.names}
 	dropped := workflow.ExecuteActivity(storeWork(apart, "drop what is not in use"), rebuilds.FinishRebuild, in).Get(apart, nil)
 	if err == nil {
 		err = dropped

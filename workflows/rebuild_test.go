@@ -75,8 +75,13 @@ func (r *rooms) CompareShadow(ctx context.Context, in build.CompareInput) (build
 	})
 }
 
-func (r *rooms) FinishRebuild(ctx context.Context, in build.FinishInput) error {
+func (r *rooms) FinishRebuild(ctx context.Context, in build.ShadowInput) error {
 	_, err := called(ctx, r, "FinishRebuild", in, func() (any, error) { return nil, nil })
+	return err
+}
+
+func (r *rooms) RecordRebuild(ctx context.Context, in build.RecordInput) error {
+	_, err := called(ctx, r, "RecordRebuild", in, func() (any, error) { return nil, nil })
 	return err
 }
 
@@ -97,8 +102,10 @@ func TestRebuildOfVectors(t *testing.T) {
 		require.Equal(t, 1, result.Differing())
 		require.Equal(t, vector.RebuildInput{Verify: true}, inputsOf[vector.RebuildInput](r, "RebuildVectors")[0])
 		order := r.order()
-		require.Equal(t, "RebuildVectors", order[len(order)-1])
-		require.Equal(t, projections == nil, len(order) == 1)
+		require.Equal(t, []string{"RebuildVectors", "RecordRebuild"}, order[len(order)-2:])
+		require.Equal(t, projections == nil, len(order) == 2)
+		metrics := inputsOf[build.RecordInput](r, "RecordRebuild")[0].Metrics
+		require.Equal(t, schema.RebuildVectors, metrics[len(metrics)-1].Step)
 	}
 }
 
@@ -139,7 +146,7 @@ func TestRebuild(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"PrepareRebuild", "FillShadow", "FillShadow", "FillShadow", "FillShadow", "CatchUpShadow", "CatchUpShadow", "CatchUpShadow",
-		"SwitchShadow", "CompareShadow", "CompareShadow", "FinishRebuild",
+		"SwitchShadow", "CompareShadow", "CompareShadow", "FinishRebuild", "RecordRebuild",
 	}, r.order())
 	fills := inputsOf[build.FillInput](r, "FillShadow")
 	require.Equal(t, []uint64{0, 1, 0, 1}, []uint64{fills[0].After.Seq, fills[1].After.Seq, fills[2].After.Seq, fills[3].After.Seq})
@@ -152,7 +159,7 @@ func TestRebuild(t *testing.T) {
 	}, result)
 	id := inputsOf[build.SwitchInput](r, "SwitchShadow")[0].ID
 	require.Regexp(t, `^[0-9]+$`, id)
-	finish := inputsOf[build.FinishInput](r, "FinishRebuild")[0]
+	finish := inputsOf[build.RecordInput](r, "RecordRebuild")[0]
 	require.Equal(t, id, finish.ID)
 	var phases []string
 	for _, m := range finish.Metrics {
@@ -160,7 +167,7 @@ func TestRebuild(t *testing.T) {
 		phases = append(phases, m.Step)
 	}
 	require.Equal(t, []string{
-		schema.RebuildPrepare, schema.RebuildFill, schema.RebuildCatchUp, schema.RebuildSwitch, schema.RebuildCompare,
+		schema.RebuildPrepare, schema.RebuildFill, schema.RebuildCatchUp, schema.RebuildSwitch, schema.RebuildCompare, schema.RebuildFinish,
 	}, phases)
 	require.Less(t, r.largest, 64<<10)
 }
@@ -180,7 +187,7 @@ func TestRebuildProgress(t *testing.T) {
 		require.Equal(t, rebuildSeen{schema.RebuildFill, filled, filled + 20}, seen[1+calls])
 		require.Equal(t, []rebuildSeen{
 			{schema.RebuildCatchUp, all, all}, {schema.RebuildCatchUp, all + 600, all + 600}, {schema.RebuildSwitch, all + 607, all + 607},
-			{schema.RebuildCompare, all + 607, all + 607}, {schema.RebuildCompare, all + 607, all + 607}, {schema.RebuildFinish, all + 607, all + 607},
+			{schema.RebuildCompare, all + 607, all + 607}, {schema.RebuildCompare, all + 607, all + 607}, {schema.RebuildFinish, all + 607, all + 607}, {schema.RebuildFinish, all + 607, all + 607},
 		}, seen[1+2*calls:])
 	}
 }
@@ -217,6 +224,7 @@ func TestRebuildDryRun(t *testing.T) {
 	require.True(t, result.DryRun)
 	in := inputsOf[build.SwitchInput](r, "SwitchShadow")[0]
 	require.True(t, in.DryRun && in.Compare)
+	require.NotContains(t, r.order(), "RecordRebuild")
 	require.Equal(t, []string{"entries"}, inputsOf[build.PrepareInput](r, "PrepareRebuild")[0].Names)
 }
 
@@ -232,6 +240,17 @@ func TestRebuildFails(t *testing.T) {
 		require.Equal(t, schema.ErrorStoreRejected, application.Type())
 		require.ErrorContains(t, err, activity+" can't")
 		order := r.order()
-		require.Equal(t, "FinishRebuild", order[len(order)-1], activity)
+		require.Equal(t, []string{"FinishRebuild", "RecordRebuild"}, order[len(order)-2:], activity)
+		metrics := inputsOf[build.RecordInput](r, "RecordRebuild")[0].Metrics
+		require.Contains(t, metrics[len(metrics)-1].Error, activity+" can't")
 	}
+}
+
+// A rebuild whose phases can't be recorded has not failed.
+func TestRebuildIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("RecordRebuild", schema.ErrorStoreRejected)
+	r.rebuild.slices = 1
+	_, err := runRebuild(t, r, schema.RebuildInput{})
+	require.NoError(t, err)
 }

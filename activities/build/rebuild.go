@@ -311,27 +311,30 @@ func (a *Rebuilds) compare(ctx context.Context, in CompareInput) (out CompareRes
 }
 
 // FinishRebuild drops what the rebuild has left. If the switch had broken off, it is called off or, if tables were
-// exchanged already, finished. It can be called at any time, and ends the rebuild. Unless it was a
-// dry run, its phases are recorded.
-func (a *Rebuilds) FinishRebuild(ctx context.Context, in FinishInput) error {
-	_, err := boundary.Run(ctx, in, func(ctx context.Context, in FinishInput) (none struct{}, err error) {
-		if err = a.finish(ctx, in.ShadowInput); err == nil && !in.DryRun {
-			err = a.recordRebuild(ctx, in)
-		}
-		return none, err
+// exchanged already, finished. It can be called at any time, and ends the rebuild of tables.
+func (a *Rebuilds) FinishRebuild(ctx context.Context, in ShadowInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in ShadowInput) (none struct{}, err error) {
+		return none, a.finish(ctx, in)
 	})
 	return err
 }
 
-// FinishInput is the end of a rebuild. Metrics are its phases before.
-type FinishInput struct {
+// RecordInput is a rebuild that ended, with its phases.
+type RecordInput struct {
 	ShadowInput
-	DryRun  bool                `json:"dry_run,omitempty"`
-	Metrics []schema.StepMetric `json:"metrics,omitempty"`
+	Metrics []schema.StepMetric `json:"metrics"`
 }
 
-// recordRebuild records how long the phases took. The times are those of the workflow, so that a retry records the same.
-func (a *Rebuilds) recordRebuild(ctx context.Context, in FinishInput) error {
+// RecordRebuild records how long the phases took.
+func (a *Rebuilds) RecordRebuild(ctx context.Context, in RecordInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in RecordInput) (none struct{}, err error) {
+		return none, a.record(ctx, in)
+	})
+	return err
+}
+
+// record appends the phases. The times are those of the workflow, so that a retry records the same.
+func (a *Rebuilds) record(ctx context.Context, in RecordInput) error {
 	if len(in.Metrics) == 0 {
 		return nil
 	}

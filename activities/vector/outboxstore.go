@@ -48,17 +48,22 @@ func (b Backoff) after(attempts int) time.Duration {
 	return time.Duration(min(wait, float64(b.Max.Microseconds()))) * time.Microsecond
 }
 
-// dueAt returns the time at which a failed row is retried.
-func (r Row) dueAt(b Backoff) time.Time {
+// dueAt returns the time at which the row is to be processed. One that was never tried, because it is new or the attempt
+// met an outage, is due now at the latest: the clock of its requester may be ahead.
+func (r Row) dueAt(now time.Time, b Backoff) time.Time {
 	if r.Attempts == 0 {
-		return r.CreatedAt
+		return sooner(r.CreatedAt, now)
 	}
 	return r.UpdatedAt.Add(b.after(r.Attempts))
 }
 
-// dueAt is [Row.dueAt] in microseconds. Its arguments are Max, Base (microseconds).
-const dueAt = `if(attempts = 0, toUnixTimestamp64Micro(created_at),
+// dueAt is [Row.dueAt] in microseconds. Its arguments are those of dueArgs.
+const dueAt = `if(attempts = 0, least(toUnixTimestamp64Micro(created_at), ?),
 	toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1))))`
+
+func dueArgs(now time.Time, b Backoff) []any {
+	return []any{now.UnixMicro(), float64(b.Max.Microseconds()), float64(b.Base.Microseconds())}
+}
 
 // Due holds rows that can be processed now, oldest first.
 type Due struct {
@@ -74,12 +79,11 @@ type Due struct {
 // that are not due yet the first.
 func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) (Due, error) {
 	rows, err := o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent)
-		ORDER BY if(status = 'pending', least(toUnixTimestamp64Micro(created_at), ?), `+dueAt+`) AS due_at, job_id
-		LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
-		now.UnixMicro(), float64(b.Max.Microseconds()), float64(b.Base.Microseconds()), now.UnixMicro(), limit+1)
+		ORDER BY `+dueAt+` AS due_at, job_id LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
+		append(dueArgs(now, b), now.UnixMicro(), limit+1)...)
 	due := Due{Rows: rows}
-	if n := len(rows) - 1; n >= 0 && rows[n].Status == schema.OutboxFailed && rows[n].dueAt(b).After(now) {
-		due.Rows, due.NextRetry = rows[:n], rows[n].dueAt(b)
+	if n := len(rows) - 1; n >= 0 && rows[n].Status == schema.OutboxFailed && rows[n].dueAt(now, b).After(now) {
+		due.Rows, due.NextRetry = rows[:n], rows[n].dueAt(now, b)
 	}
 	if len(due.Rows) > limit {
 		due.Rows, due.More = due.Rows[:limit], true
@@ -140,8 +144,7 @@ func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, e
 func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCounts, error) {
 	var pending, failed, permanent, done, retry uint64
 	var next int64
-	limits := []any{float64(b.Max.Microseconds()), float64(b.Base.Microseconds())}
-	args := append(append(append([]any{}, limits...), now.UnixMicro()), limits...)
+	args := append(append(dueArgs(now, b), now.UnixMicro()), dueArgs(now, b)...)
 	err := o.conn.QueryRow(ctx, `SELECT countIf(status = 'pending'), countIf(status = 'failed'),
 		countIf(status = 'failed' AND permanent), countIf(status = 'done'),
 		countIf(status = 'failed' AND NOT permanent AND `+dueAt+` <= ?),

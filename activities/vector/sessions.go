@@ -183,7 +183,7 @@ func (r Row) needs(item Item, now time.Time, b Backoff) bool {
 	case schema.OutboxDone:
 		return r.ContentHash != item.ContentHash()
 	case schema.OutboxFailed:
-		return !r.Permanent && !r.dueAt(b).After(now)
+		return !r.Permanent && !r.dueAt(now, b).After(now)
 	default:
 		return true
 	}
@@ -235,7 +235,7 @@ func (w *Writer) count(rows map[string]Row, jobs []string) (result SessionResult
 		case schema.OutboxFailed:
 			result.Failed++
 			if !row.Permanent {
-				result.NextRetry = sooner(result.NextRetry, row.dueAt(w.opts.Backoff))
+				result.NextRetry = sooner(result.NextRetry, row.dueAt(w.opts.Now(), w.opts.Backoff))
 			}
 		}
 	}

@@ -159,7 +159,7 @@ func (w *Writer) IndexPending(ctx context.Context, limit int) (Result, error) {
 				result.Indexed++
 				continue
 			case !row.Permanent && !result.More:
-				result.NextRetry = sooner(result.NextRetry, row.dueAt(w.opts.Backoff))
+				result.NextRetry = sooner(result.NextRetry, row.dueAt(w.opts.Now(), w.opts.Backoff))
 			}
 			result.Failed++
 		}

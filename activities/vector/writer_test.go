@@ -104,6 +104,10 @@ func TestSeed12_4OutboxReconcile(t *testing.T) {
 			if reconciled := b.reconcile(t); !errors.Is(fault, context.Canceled) {
 				require.Equal(t, 2, reconciled.Failed)
 			}
+			b.now = b.now.Add(-time.Hour) // The clock of the requester is ahead.
+			counts, err := NewOutbox(b.conn, b.embedder.version).Counts(t.Context(), b.now, Backoff{Base: time.Second, Max: time.Minute})
+			require.NoError(t, err)
+			require.Equal(t, 2, counts.Due)
 			require.Equal(t, Result{Indexed: 2}, b.index(t, 10))
 			for _, r := range b.rows(t) {
 				require.Equal(t, schema.OutboxDone, r.Status)

@@ -33,6 +33,20 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
+// BenchmarkNamesWithinNames redacts texts whose values go on to their end. The time for each byte must not grow with the size.
+func BenchmarkNamesWithinNames(b *testing.B) {
+	for _, size := range []int{100_000, 400_000} {
+		for name, text := range hostile(size) {
+			b.Run(fmt.Sprintf("%s/%dKB", name, size/1000), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					Text(text)
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkLong is of long texts: a tool's result of JSON inside JSON, and secrets by turns with placeholders. It reports the most
 // memory in use.
 func BenchmarkLong(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/transcript/redact/redacttest"
@@ -38,6 +39,8 @@ func TestEverydayTextStays(t *testing.T) {
 		"12:5432:ok", "http://localhost:5432:", "log: 10:20:30 app:5432:info:ready:now", "https://github.com/ann/hooks/blob/main/a.go", "https://x.test/hooks/use-state", "openssl ciphers -v -psk", "zip -r out.zip dir",
 		"recovery codes:\nThey open the door once.\nabc123 is none", "See the recovery codes page, section 12 of 30.", "the password's length", "the passphrase is used to derive the key", "Password: see the vault",
 		"name: session\nvalue: the one of today", `{"name":"timeout","value":"30s"}`, "seed: 42, words: one two three", "the code for the door is in the vault", "words:\nalpha\nbeta\ngamma", "echo $PASSWORD | sudo -S ls",
+		"The test phrase is they said that this would never work for them after all these years", "security code 200 was returned",
+		"Rephrase: the user must click save before they leave the page and then wait", "paraphrase: words alone with few marks make long lines hard when people read fast today",
 		"falsehood and truth", "secret sauce: tomatoes and basil", "setup: run make first", "password: correct and long enough for all",
 	} {
 		got, _ := Text(text)
@@ -62,11 +65,33 @@ func TestEverydayEdges(t *testing.T) {
 	require.Equal(t, got, again)
 }
 
-// A text of nothing but names is read in time that grows with its length.
+// Names within the value of another name add no reading of that value: findings overlap in time that grows with the text.
 func TestNamesWithinNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"password=", "password:", "secret="} {
-		got, _ := Text(strings.Repeat(name, 4_000))
-		require.NotEmpty(t, got)
+	for name, text := range hostile(100_000) {
+		total := 0
+		for _, f := range scan(text, false) {
+			total += f.End - f.Start
+		}
+		assert.Less(t, total, 8*len(text), name)
+		got, _ := Text(text)
+		require.NotContains(t, got, "a1%Zq", name)
 	}
+	// A long value that is no secret hides no secret within.
+	note := `token: "` + strings.Repeat("ordinary words of a note ", 60) + "token: Zq81%xBv72Lk" + strings.Repeat(" and more words", 60) + `"`
+	got, _ := Text(note)
+	require.NotContains(t, got, "Zq81%xBv72Lk")
+}
+
+// hostile returns texts in which each name's value goes on to the end of the text.
+func hostile(size int) map[string]string {
+	fill := strings.Repeat("x%", 26)
+	texts := map[string]string{
+		"sparse names": "password=a1%Zq" + fill, "dense names": "password=", "environment": "X_KEY=a1%Zq" + strings.Repeat(fill, 2),
+		"yaml": "password: |\n a1%Zq" + fill + "\n ", "words": "--password--" + strings.Repeat("x", 60), "urls": "db://ann:a1%Zq@h",
+	}
+	for name, part := range texts {
+		texts[name] = strings.Repeat(part, size/len(part))
+	}
+	return texts
 }

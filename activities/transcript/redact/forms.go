@@ -67,8 +67,8 @@ var forms = []form{
 	// A line of a file or a table of cookies, and a call that sets one.
 	{"session⇥ id⇥ sid⇥ token⇥ auth⇥ jwt⇥ session·| id·| sid·| token·| cookies.set setcookie set_cookie", 40, 560, lazily(`(?:^|[\s|"'])` + cookieName + `(?:[ \t]*\t[ \t]*|[ \t]*\|[ \t]*)([^"'\s|]{16,512})(?:[\s|]|$)|(?i:cookies?\.set|set_?cookie)\(["']` + cookieName + `["'],[ \t]*["']([^"'\s]{8,512})`), func(v string) bool { return looksIssued(v) && !isName(v) }},
 	// The words of a wallet, in a line or a list.
-	{"seed mnemonic phrase wallet 助记词 semilla 12·words 24·words", 16, 600, lazily(`(?i)(?:seed|mnemonic|phrase|wallet|助记词|semilla|\b(?:12|24) words)[^\n]{0,60}?(?:[:：=>"'\x60]|\bis\b|\bare\b|\n)[\s*"'\x60]*` +
-		`((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}(?:[ ,\t]+|[ \t]*\r?\n[ \t>*-]*)){11,31}(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8})\b`), nil},
+	{"seed mnemonic phrase wallet 助记词 semilla 12·words 24·words", 16, 600, lazily(`(?i)(?:(?:\b|_|pass)(?:seed|mnemonic|phrase|wallet|semilla|(?:12|24) words)|(?-i:Seed|Mnemonic|Phrase|Wallet)|助记词)[^\n]{0,60}?(?:[:：=>"'\x60]|\bis\b|\bare\b|\n)[\s*"'\x60]*` +
+		`((?:(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}(?:[ ,\t]+|[ \t]*\r?\n[ \t>*-]*)){11,31}(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8})\b`), isSeedPhrase},
 	// The code of a wireless network.
 	{"wifi:", 1, 400, lazily(`(?i)\bwifi:(?:[^\n]{0,200}?;)?P:((?:\\.|[^;\n\\]){1,128});`), nil},
 	// Seeds of one-time codes, in groups as people copy them.
@@ -93,6 +93,12 @@ var sentence = lazily(`(?i)\b(?:the|that|this|which|with|from|into|has|have|had|
 // isFreePhrase reports whether the words may be a pass phrase: none of them is one that sentences are made with.
 func isFreePhrase(value string) bool {
 	return !sentence().MatchString(value) && !label().MatchString(value) && !namesSecret(value)
+}
+
+// isSeedPhrase reports whether the words are those of a wallet. Its list has a few of the words that sentences are made of.
+func isSeedPhrase(value string) bool {
+	words := strings.FieldsFunc(value, func(r rune) bool { return r < 'a' || r > 'z' })
+	return 3*len(sentence().FindAllString(value, -1)) <= len(words)
 }
 
 // programs take a password as an option: their names, the words by which they are found, and the option.

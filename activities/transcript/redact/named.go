@@ -30,45 +30,47 @@ var connector = lazily(`(?i)[ \t](?:as|als|como|comme)[ \t]|[를을]|作[为為]
 // maxNamed bounds the value of a name.
 const maxNamed = 4 << 10
 
-// scan finds what is told under a name of the rule that stands in a window.
-func (r nameRule) scan(text string, from, to int) []Finding {
+// scan finds the secrets behind the names of the rule in the windows, which are in order.
+func (r nameRule) scan(text string, windows [][2]int) []Finding {
 	var found []Finding
-	covered := 0
-	add := func(f Finding, ok bool) {
-		if ok {
-			found = append(found, f)
+	covered, followed := 0, 0
+	for _, w := range windows {
+		from, to := runeStart(text, w[0]), w[1]
+		refused := 0 // The end of a long value of this window that is no secret. Names of another window are read within it.
+		add := func(f Finding, ok bool) {
+			switch {
+			case ok:
+				found, covered = append(found, f), max(covered, f.End)
+			case f.End-f.Start > maxNamed/4:
+				refused = max(refused, f.End)
+			}
 		}
-		if ok || f.End-f.Start > maxNamed/4 {
-			covered = max(covered, f.End)
-		}
-	}
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	followed := 0
-	for _, m := range r.expr().FindAllStringIndex(lowerASCII(text[from:to]), -1) {
-		n := name{text: text, start: from + m[0], family: r.family, followed: &followed}
-		n.end = n.start + len(strings.TrimRight(text[n.start:from+m[1]], "=:> \t\"'"))
-		// A value deep within another one ends where that does: a text of nothing but names would be read once for each.
-		if deep := n.end+maxNamed/16 < covered; !deep && n.whole() && !n.inPlaceholder() {
-			add(n.value())
-			add(n.valueBefore())
+		for _, m := range r.expr().FindAllStringIndex(lowerASCII(text[from:to]), -1) {
+			n := name{text: text, start: from + m[0], family: r.family, followed: &followed}
+			n.end = n.start + len(strings.TrimRight(text[n.start:from+m[1]], "=:> \t\"'"))
+			// A value deep within another one ends where that does: a text of nothing but names would be read once for each.
+			if deep := n.end+maxNamed/16 < max(covered, refused); !deep && n.whole() && !n.inPlaceholder() {
+				add(n.value())
+				add(n.valueBefore())
+			}
 		}
 	}
 	return found
 }
 
 // scanEnvKeys finds values of variables of the environment that are named as a key.
-func scanEnvKeys(text string, from, to int) []Finding {
+func scanEnvKeys(text string, windows [][2]int) []Finding {
 	var found []Finding
-	followed := 0
-	for _, m := range matches(envKey(), text, from, to) {
-		if publicKey().MatchString(text[m[0]:m[1]]) {
-			continue
-		}
-		n := name{text: text, start: m[0], end: m[1], family: tokens, followed: &followed}
-		if f, ok := n.value(); ok {
-			found = append(found, f)
+	covered, followed := 0, 0
+	for _, w := range windows {
+		for _, m := range matches(envKey(), text, w[0], w[1]) {
+			if m[1]+maxNamed/16 < covered || publicKey().MatchString(text[m[0]:m[1]]) {
+				continue
+			}
+			n := name{text: text, start: m[0], end: m[1], family: tokens, followed: &followed}
+			if f, ok := n.value(); ok {
+				found, covered = append(found, f), max(covered, f.End)
+			}
 		}
 	}
 	return found
@@ -108,10 +110,7 @@ func (n *name) whole() bool {
 	if r, _ := utf8.DecodeRuneInString(text[n.end:]); unicode.IsLetter(r) && !isCJK(r) {
 		return false
 	}
-	begin := n.start
-	for begin > 0 && (isAlnum(text[begin-1]) || text[begin-1] == '_' || text[begin-1] == '-') {
-		begin--
-	}
+	begin := wordStart(text, n.start, "_-")
 	if publicBefore[wordBefore(text, n.start)] && (n.family == tokens || begin < n.start) {
 		return false
 	}
@@ -176,12 +175,21 @@ func lineStart(text string, at int) int {
 	return from + strings.LastIndexByte(text[from:at], '\n') + 1
 }
 
-// inQuery reports whether the name is a parameter of a URL.
-func (n name) inQuery() bool {
-	begin := n.start
-	for begin > 0 && (isAlnum(n.text[begin-1]) || strings.IndexByte("_-.", n.text[begin-1]) >= 0) {
+// maxWord bounds how far wordStart looks back.
+const maxWord = 256
+
+// wordStart returns the start of the word of letters, digits and marks before a place.
+func wordStart(text string, at int, marks string) int {
+	begin := at
+	for begin > max(0, at-maxWord) && (isAlnum(text[begin-1]) || strings.IndexByte(marks, text[begin-1]) >= 0) {
 		begin--
 	}
+	return begin
+}
+
+// inQuery reports whether the name is a parameter of a URL.
+func (n name) inQuery() bool {
+	begin := wordStart(n.text, n.start, "_-.")
 	return begin > 0 && strings.IndexByte("?&;", n.text[begin-1]) >= 0
 }
 
@@ -208,8 +216,8 @@ func (n name) value() (Finding, bool) {
 	case value == "" || isPlaceholder(value):
 	case !quoted && passed && strings.Trim(value, "0123456789,}") == "": // A count of tests.
 	case n.family == codes:
-		k := kindsOf(value)
-		ok = isDoorCode(value) && (!blank || k.digits == len(value) && (k.digits > 3 || strings.ContainsAny(n.text[n.start:n.start+1], "cCsS")))
+		k, first := kindsOf(value), n.text[n.start]|0x20
+		ok = isDoorCode(value) && (!blank || k.digits == len(value) && (k.digits > 3 || first == 'c' || first == 's' && clauseEnd().MatchString(rest[end:])))
 	case n.tailed && (m[4] >= 0 || !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value))):
 	case blank:
 		k := kindsOf(value)
@@ -237,6 +245,9 @@ func (n name) value() (Finding, bool) {
 	return Finding{RuleNamed, n.end + start, n.end + end}, ok
 }
 
+// clauseEnd matches behind the last word of a clause. Three digits in the middle of one, as of a status, are no code of a door.
+var clauseEnd = lazily(`^[ \t]*(?:[\pP\r\n]|$)`)
+
 // block matches a separator that begins a block of YAML.
 var block = lazily(`:[ \t]*[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n`)
 
@@ -261,10 +272,7 @@ func blockEnd(text string, start, end int) int {
 
 // option reports whether the name is an option of a command.
 func (n name) option() bool {
-	begin := n.start
-	for begin > 0 && (isAlnum(n.text[begin-1]) || n.text[begin-1] == '-' || n.text[begin-1] == '_') {
-		begin--
-	}
+	begin := wordStart(n.text, n.start, "_-")
 	return strings.HasPrefix(n.text[begin:], "-") && (begin == 0 || strings.IndexByte(" \t\n\"'`([,", n.text[begin-1]) >= 0)
 }
 

@@ -28,7 +28,7 @@ import (
 )
 
 // Version names the rules. It changes whenever the same text may be redacted otherwise.
-const Version = "redact-5/gitleaks-8.30"
+const Version = "redact-6/gitleaks-8.30"
 
 // Rules that are not gitleaks'.
 const (

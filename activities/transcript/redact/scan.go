@@ -18,9 +18,20 @@ func lazily(expr string) func() *regexp.Regexp {
 type seed struct {
 	words         string
 	before, after int
-	find          func(text string, from, to int) []Finding
+	// find finds the secrets of a text in the windows, which are in order and do not overlap.
+	find func(text string, windows [][2]int) []Finding
 	// loose says that joined lines hold ordinary text that looks the same.
 	loose bool
+}
+
+// each runs a rule that needs to know of one window at a time.
+func each(find func(text string, from, to int) []Finding) func(string, [][2]int) []Finding {
+	return func(text string, windows [][2]int) (found []Finding) {
+		for _, w := range windows {
+			found = append(found, find(text, w[0], w[1])...)
+		}
+		return found
+	}
 }
 
 var seeds = allSeeds()
@@ -32,24 +43,24 @@ func allSeeds() []seed {
 	}
 	for _, p := range programs {
 		f := programForm(p.words, p.names, p.option)
-		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: f.scan, loose: true})
+		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: each(f.scan), loose: true})
 	}
 	for _, f := range forms {
-		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: f.scan, loose: true})
+		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: each(f.scan), loose: true})
 	}
 	return all
 }
 
 var otherSeeds = []seed{
 	{words: "_key _pass _pwd _pw _auth _creds", before: 64, after: 2, find: scanEnvKeys},
-	{words: "private·key putty-user-key", before: 120, after: 0, find: scanKeys},
-	{words: "://", before: 32, after: 600, find: scanURLs, loose: true},
-	{words: "bearer basic apikey negotiate token aws4-hmac-sha256", before: 1, after: 4 << 10, find: scanAuth, loose: true},
-	{words: "-u --proxy-user", before: 2, after: 256, find: scanOptions, loose: true},
-	{words: prefixWords, before: 2, after: 300, find: scanPrefixed, loose: true},
-	{words: "codes códigos 恢复 备用 복구 백업 リカバリ", before: 24, after: 1 << 10, find: scanCodes, loose: true},
-	{words: "-----end", before: 8 << 10, after: 120, find: scanKeyTails, loose: true},
-	{words: "cookie", before: 5, after: 4 << 10, find: scanCookies, loose: true},
+	{words: "private·key putty-user-key", before: 120, after: 0, find: each(scanKeys)},
+	{words: "://", before: 32, after: 600, find: each(scanURLs), loose: true},
+	{words: "bearer basic apikey negotiate token aws4-hmac-sha256", before: 1, after: 4 << 10, find: each(scanAuth), loose: true},
+	{words: "-u --proxy-user", before: 2, after: 256, find: each(scanOptions), loose: true},
+	{words: prefixWords, before: 2, after: 300, find: each(scanPrefixed), loose: true},
+	{words: "codes códigos 恢复 备用 복구 백업 リカバリ", before: 24, after: 1 << 10, find: each(scanCodes), loose: true},
+	{words: "-----end", before: 8 << 10, after: 120, find: each(scanKeyTails), loose: true},
+	{words: "cookie", before: 5, after: 4 << 10, find: each(scanCookies), loose: true},
 }
 
 // scan finds secrets in one reading of a text. Where lines were joined that may not belong together, only credentials of
@@ -58,12 +69,14 @@ func scan(text string, joined bool) []Finding {
 	r := allRules()
 	var found []Finding
 	for i, windows := range r.windows(lowerASCII(text)) {
-		for _, w := range windows {
-			if i < len(r.known) {
-				found = append(found, r.run(&r.known[i], text, w[0], w[1])...)
-			} else if s := seeds[i-len(r.known)]; !joined || !s.loose {
-				found = append(found, s.find(text, w[0], w[1])...)
+		if i >= len(r.known) {
+			if s := seeds[i-len(r.known)]; !joined || !s.loose {
+				found = append(found, s.find(text, windows)...)
 			}
+			continue
+		}
+		for _, w := range windows {
+			found = append(found, r.run(&r.known[i], text, w[0], w[1])...)
 		}
 	}
 	if joined {
@@ -112,11 +125,15 @@ var urlPassword = lazily(`(?i)\b[a-z][a-z0-9+.-]{1,30}://[^\s/:@"'\x60<>]{0,128}
 // scanURLs finds passwords of URLs.
 func scanURLs(text string, from, to int) []Finding {
 	var found []Finding
+	covered := 0
 	for _, m := range matches(urlPassword(), text, from, to) {
 		end := m[3]
+		if end < covered { // It is within the password before.
+			continue
+		}
 		// A password may hold the mark itself: it ends at the last one before the path. Those of databases are often not
 		// escaped, so that a slash may be a part of them too.
-		rest, stops := text[end:], " \t\r\n\"'`<>,"
+		rest, stops := text[end:min(len(text), end+maxLine)], " \t\r\n\"'`<>,"
 		if scheme := lowerASCII(text[m[0]:min(len(text), m[0]+5)]); strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ssh") || strings.HasPrefix(scheme, "git") {
 			stops += "/?#"
 		}
@@ -131,7 +148,7 @@ func scanURLs(text string, from, to int) []Finding {
 			continue
 		}
 		if !isPlaceholder(value) {
-			found = append(found, Finding{RuleURL, m[2], end})
+			found, covered = append(found, Finding{RuleURL, m[2], end}), end
 		}
 	}
 	return found
