@@ -89,6 +89,9 @@ func (r *rebuild) run(ctx workflow.Context) (err error) {
 	return err
 }
 
+// recording is how long the record of a rebuild's phases may take: an erasure may wait for the rebuild.
+const recording = time.Minute
+
 // record records the phases. A rebuild that did its work has not failed because they can't be recorded.
 func (r *rebuild) record(ctx workflow.Context, err error) {
 	apart, _ := workflow.NewDisconnectedContext(ctx)
@@ -96,7 +99,8 @@ func (r *rebuild) record(ctx workflow.Context, err error) {
 		ShadowInput: build.ShadowInput{ID: r.id, Projections: r.names},
 		Metrics:     append(r.metrics, measured(ctx, r.progress.Phase, r.since, err)),
 	}
-	if err := workflow.ExecuteActivity(storeWork(apart, "record phases"), rebuilds.RecordRebuild, in).Get(apart, nil); err != nil {
+	work := workflow.WithScheduleToCloseTimeout(storeWork(apart, "record phases"), recording)
+	if err := workflow.ExecuteActivity(work, rebuilds.RecordRebuild, in).Get(apart, nil); err != nil {
 		workflow.GetLogger(ctx).Error("the phases of the rebuild are not recorded", "rebuild", r.id, "reason", err)
 	}
 }

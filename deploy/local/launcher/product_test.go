@@ -17,7 +17,6 @@ import (
 	"axiommind/worker/payload"
 	"axiommind/worker/service"
 	located "axiommind/worker/settings"
-	product "axiommind/worker/settings"
 )
 
 // The program is compiled before it prints its plan, so it imports nothing of the product, and little else. The first
@@ -49,7 +48,7 @@ func TestNamesAreThoseOfTheProduct(t *testing.T) {
 	require.Equal(t, e5.Version, install.EmbedderVersion)
 	require.Equal(t, []string{llm.ProviderLocal, llm.ProviderHash}, []string{embedderLocal, embedderHash})
 	require.Equal(t, service.LocalConfigFile(), localFile())
-	require.Equal(t, product.LocalVariable, localVariable)
+	require.Equal(t, located.LocalVariable, localVariable)
 	require.Equal(t, service.LocalWeaviateKey, localKeyName)
 	require.Equal(t, service.Version(), version())
 	require.Contains(t, eventlog.ErrSchema.Error(), otherSchema)
