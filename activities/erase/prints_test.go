@@ -73,9 +73,12 @@ func TestPrintsFindPassages(t *testing.T) {
 func TestPrintsKnowWhatOthersSay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		shared, next := prose(t, 20), prose(t, 20)
+		shared, erased, next := prose(t, 20), prose(t, 20), prose(t, 20)
+		if []rune(erased)[0] == []rune(next)[0] {
+			t.Skip("the joined line goes on as the erased one")
+		}
 		p := newPrints("salt")
-		p.add(shared + " " + prose(t, 20))
+		p.add(shared + " " + erased)
 		others := p.anywhereIn(shared + "\n" + next)
 		for _, told := range []string{shared + " " + next, string([]rune(shared)[:len([]rune(shared))*2/3]) + "…"} {
 			for _, print := range p.in(told) {
