@@ -73,15 +73,6 @@ func rowOf(event schema.Event) (row, error) {
 	}
 	r.finished, r.finishedAt = *finished, &event.TS
 	r.started.BuildID, r.started.SessionID, r.started.Project = finished.BuildID, finished.SessionID, event.Project
-	closing := schema.StepMetric{
-		Step: schema.StepCloseBuild, StartedAt: event.TS, Success: true,
-		// The event is what this step leaves: it began at TS, and had done its work when the log took the event.
-		LatencyMS: max(0, float64(event.RecordedAt.Sub(event.TS).Microseconds())/1e3),
-	}
-	if finished.Status == schema.BuildFailed {
-		closing.Step = schema.StepFailBuild
-	}
-	finished.Metrics = append(finished.Metrics, closing)
 	return r, errors.Join(encode(event, &r.counts, finished.Counts), encode(event, &r.usage, finished.Usage),
 		encode(event, &r.metrics, finished.Metrics))
 }
@@ -113,7 +104,7 @@ func modelOf(x schema.Extractor) string {
 }
 
 // Version is increased whenever the content of the rows changes.
-func (*Projector) Version() uint32 { return 4 }
+func (*Projector) Version() uint32 { return 3 }
 
 // Tables returns the table of builds.
 func (*Projector) Tables() []eventlog.Table {

@@ -216,6 +216,14 @@ SELECT concat(event_id, '/commit') AS id, ts, 'dream/commit' AS stage,
        '' AS session_id, build_id, '' AS project
 FROM events WHERE event_type = 'dream_finished' AND startsWith(stream, 'memory/')
 UNION ALL
+-- What closes a build leaves its event alone: it begins at the event's time, and has done its work when the log takes it. The rows of
+-- builds do not tell when that was, as a replay stores the same events at another time.
+SELECT concat(event_id, '/close') AS id, ts,
+       if(JSONExtractString(payload_json, 'status') = 'failed', 'fail_build', 'close_build') AS stage,
+       greatest(0, dateDiff('microsecond', ts, recorded_at) / 1000) AS latency_ms, true AS success, '' AS error,
+       session_id, build_id, toString(project) AS project
+FROM events WHERE event_type = 'build_finished'
+UNION ALL
 SELECT concat(stream, '/', toString(at)) AS id, at AS ts, 'graduation' AS stage,
        greatest(0, dateDiff('microsecond', at, max(recorded_at)) / 1000) AS latency_ms, true AS success, '' AS error,
        '' AS session_id, if(uniqExact(build_id) = 1, any(build_id), '') AS build_id, any(toString(project)) AS project
