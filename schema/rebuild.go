@@ -84,11 +84,12 @@ func (r RebuildResult) Differing() int {
 type RebuiltVectors struct {
 	Collection string `json:"collection"`
 	// Items counts the objects of the new collection. Copied of them have their vector from the old one, and Embedded have
-	// another. Failed could not be written.
+	// another. Failed could not be written, and Pending are left to the outbox.
 	Items    int `json:"items"`
 	Copied   int `json:"copied"`
 	Embedded int `json:"embedded"`
 	Failed   int `json:"failed"`
+	Pending  int `json:"pending,omitempty"`
 	// Missing, Extra and Changed count where the old collection differed from the log, if that was asked for.
 	Missing  int      `json:"missing"`
 	Extra    int      `json:"extra"`

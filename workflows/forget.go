@@ -37,13 +37,13 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"store the tombstone", f.begin},
 		{"take in edits of files, and lock streams", f.lock},
 		{"erase events", f.eraseLog},
-		{"make tables anew", f.rebuild(schema.RebuildInput{})},
-		{"make vectors anew", f.rebuild(schema.RebuildInput{Collections: true})},
+		{"make tables anew", f.rebuildTables},
 		{"delete files of memories", f.eraseFiles},
 		{"unlock streams", f.unlock},
 		{"write files, wake writers", f.resume},
-		{"delete workflow executions", f.eraseExecutions},
 		{"wait until ClickHouse has removed old parts", f.purge},
+		{"make vectors anew", f.rebuildVectors},
+		{"delete workflow executions", f.eraseExecutions},
 		{"look for what is left", f.find},
 	}
 	if in.Verify {
@@ -64,6 +64,8 @@ type forget struct {
 	// erasedLog and erasedFiles are when rows were deleted, by ClickHouse's clock.
 	erasedLog, erasedFiles time.Time
 	steps                  []forgetStep
+	// vectors is the rebuild of the collections.
+	vectors workflow.Future
 	done                   int
 	// left has the workflow executions that Temporal has not deleted in time.
 	left   erase.ExecutionsErased
@@ -156,26 +158,35 @@ func (f *forget) eraseLog(ctx workflow.Context) error {
 	return nil // The rebuild that follows takes longer than it takes all programs to know.
 }
 
-// rebuild makes what follows from the log anew, as starter rebuild does.
-func (f *forget) rebuild(in schema.RebuildInput) func(workflow.Context) error {
-	return func(ctx workflow.Context) error {
-		id := fmt.Sprintf("%s/%s/%d", schema.WorkflowRebuild, f.in.ErasureID, f.done)
-		child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour, StaticSummary: "rebuild after an erasure",
-			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 20},
-		})
-		var made schema.RebuildResult
-		err := workflow.ExecuteChildWorkflow(child, schema.WorkflowRebuild, in).Get(ctx, &made)
-		if err != nil {
-			return err
-		}
-		if made.Vectors != nil {
-			f.result.Vectors = made.Vectors.Items
-		} else {
-			f.stale = false
-		}
-		return nil
+// rebuildTables makes what follows from the log anew, as starter rebuild does, and begins with the vectors. What is written from now on
+// is not made of what was erased: all text comes from tables. So the streams wait for no vector.
+func (f *forget) rebuildTables(ctx workflow.Context) error {
+	if err := f.rebuild(ctx, schema.RebuildInput{}).Get(ctx, nil); err != nil {
+		return err
 	}
+	f.stale, f.vectors = false, f.rebuild(ctx, schema.RebuildInput{Collections: true})
+	return nil
+}
+
+func (f *forget) rebuildVectors(ctx workflow.Context) error {
+	var made schema.RebuildResult
+	err := f.vectors.Get(ctx, &made)
+	if made.Vectors != nil {
+		f.result.Vectors = made.Vectors.Items
+	}
+	return err
+}
+
+func (f *forget) rebuild(ctx workflow.Context, in schema.RebuildInput) workflow.ChildWorkflowFuture {
+	part := "tables"
+	if in.Collections {
+		part = "vectors"
+	}
+	return workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: fmt.Sprintf("%s/%s/%s", schema.WorkflowRebuild, f.in.ErasureID, part), TaskQueue: schema.QueueMain,
+		WorkflowExecutionTimeout: 24 * time.Hour, StaticSummary: "rebuild after an erasure",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 20},
+	}), schema.WorkflowRebuild, in)
 }
 
 func (f *forget) eraseFiles(ctx workflow.Context) error {

@@ -2,6 +2,8 @@ package workflows_test
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,6 +105,34 @@ func startForgetAs(id string, in schema.ForgetInput) starter {
 		require.NoError(t, err)
 		return run
 	}
+}
+
+// Streams take events again before the vectors are made, which may take long.
+func TestForgetUnlocksBeforeVectors(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	unlocked, late := make(chan struct{}), atomic.Bool{}
+	r.before = func(_ context.Context, name string) {
+		switch name {
+		case "UnlockStreams":
+			close(unlocked)
+		case "RebuildVectors":
+			select {
+			case <-unlocked:
+			case <-time.After(10 * time.Second):
+				late.Store(true)
+			}
+		}
+	}
+	env := workflowtest.New()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.ForgetWorkflowID, TaskQueue: schema.QueueMain})
+	workflows.Register(env)
+	env.RegisterActivity(r)
+	env.ExecuteWorkflow(schema.WorkflowForget, forgetInput())
+	require.NoError(t, env.GetWorkflowError())
+	require.False(t, late.Load(), "the streams waited for the vectors")
+	order := r.order()
+	require.Less(t, slices.Index(order, "RebuildVectors"), slices.Index(order, "FindErased"))
 }
 
 // Whatever step fails, the end is recorded, and streams are unlocked unless tables still hold what was erased. Before the tombstone

@@ -233,7 +233,7 @@ func (r *rebuild) vectors(ctx workflow.Context) error {
 	work = workflow.WithStartToCloseTimeout(work, 24*time.Hour)
 	made, err := call(work, vectors.RebuildVectors, in)
 	r.result.Vectors = &schema.RebuiltVectors{
-		Collection: made.Collection, Items: made.Items, Copied: made.Copied, Embedded: made.Embedded, Failed: made.Failed,
+		Collection: made.Collection, Items: made.Items, Copied: made.Copied, Embedded: made.Embedded, Failed: made.Failed, Pending: made.Pending,
 		Missing: made.Missing, Extra: made.Extra, Changed: made.Changed, Examples: made.Examples, Switched: made.Switched,
 	}
 	return err

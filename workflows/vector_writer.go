@@ -14,6 +14,8 @@ import (
 const (
 	indexAtOnce    = 512
 	messagesAtOnce = 128
+	// busyAtOnce is how many while a rebuild waits: it has its next turn after a few seconds.
+	busyAtOnce = 16
 )
 
 const indexTitle = "index what is pending"
@@ -67,10 +69,13 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 
 // indexPending works on some rows. There is more to do at once where rows remain, and when the first row
 // that failed falls due.
-func indexPending(ctx workflow.Context, in schema.VectorWriterInput, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error) {
+func indexPending(ctx workflow.Context, in schema.VectorWriterInput, head schema.StreamHead, busy bool) (after schema.StreamHead, due time.Time, err error) {
 	work := vector.IndexInput{Collection: in.Collection, Limit: indexAtOnce, Head: head}
 	if schema.HoldsMessages(in.Collection) {
 		work.Limit = messagesAtOnce
+	}
+	if busy {
+		work.Limit = busyAtOnce
 	}
 	result, err := call(vectorWork(ctx, indexTitle), vectors.IndexPending, work)
 	now := workflow.Now(ctx)

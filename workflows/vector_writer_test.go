@@ -303,6 +303,7 @@ func TestVectorWriterRebuildsInTurns(t *testing.T) {
 	order := r.order()
 	require.Equal(t, []string{"IndexPending", "RebuildCollection", "RebuildCollection"}, order[:3])
 	require.Len(t, inputsOf[vector.Rebuilding](r, "RebuildCollection"), 10, "one for both that asked the same, one for the other: %v", order)
+	require.Equal(t, 16, inputsOf[vector.IndexInput](r, "IndexPending")[1].Limit, "the rebuild waits for few items")
 	first := 0
 	for i, name := range order {
 		if name == "RebuildCollection" {

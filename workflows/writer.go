@@ -54,8 +54,9 @@ type background[In any] struct {
 	delay func(schema.Timing, In) time.Duration
 	title string
 	// step does some of the work and returns when there is more to do: the zero time is when something
-	// comes. It is given the head of the stream and returns the new one. Its error ends the run, unless again is set.
-	step func(ctx workflow.Context, in In, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error)
+	// comes. It is given the head of the stream and returns the new one, and busy is true while a long update waits for its
+	// next turn. Its error ends the run, unless again is set.
+	step func(ctx workflow.Context, in In, head schema.StreamHead, busy bool) (after schema.StreamHead, due time.Time, err error)
 	// again returns when to try again after as many failures in a row. Until then nothing brings the work forward.
 	again func(t schema.Timing, failures int) time.Duration
 }
@@ -64,7 +65,7 @@ type background[In any] struct {
 func (b *background[In]) do(ctx workflow.Context, in In, q *updateQueue) (due time.Time, err error) {
 	q.running = b.title
 	defer func() { q.running = "" }()
-	q.head, due, err = b.step(ctx, in, q.head)
+	q.head, due, err = b.step(ctx, in, q.head, q.long != nil)
 	switch {
 	case err != nil && b.again != nil && ctx.Err() == nil:
 		q.head = schema.StreamHead{}

@@ -42,11 +42,12 @@ type RebuildResult struct {
 	Collection string `json:"collection"`
 	// Items counts the objects of the new collection. Copied of them have their vector from the old one, and Embedded have
 	// another. Kept were there already, because an earlier attempt had put them there. An item that changed meanwhile is
-	// counted each time.
+	// counted each time. Pending are left to the outbox, which has not written them yet: an embedder may need an hour for them.
 	Items    int `json:"items"`
 	Copied   int `json:"copied"`
 	Embedded int `json:"embedded"`
 	Kept     int `json:"kept,omitempty"`
+	Pending  int `json:"pending,omitempty"`
 	// Failed counts the items that could not be written: their outbox rows tell why, and are tried again as usual.
 	Failed int `json:"failed"`
 	// Missing, Extra and Changed count where the old collection differed from the log, if that was asked for. What the
@@ -176,6 +177,7 @@ func (r *RebuildResult) add(other RebuildResult) {
 	other.Copied += r.Copied
 	other.Embedded += r.Embedded
 	other.Kept += r.Kept
+	other.Pending += r.Pending
 	other.Failed += r.Failed
 	other.Missing += r.Missing
 	other.Extra += r.Extra

@@ -197,8 +197,9 @@ func (w *Writer) objectOf(entryID string) string {
 	return schema.VectorItem{Kind: schema.ItemEntry, ID: entryID, EmbeddingVersion: w.embedder.Version()}.ObjectID()
 }
 
-// What is not written yet, is outdated or has failed is written by the rebuild to both collections, once, and recorded.
-func TestRebuildWritesWhatIsDue(t *testing.T) {
+// What is outdated is written by the rebuild to both collections, once, and recorded. What is not written yet, or has failed, stays with
+// the outbox, so that a rebuild waits for no embedder that has a thousand messages to do.
+func TestRebuildLeavesWhatWaits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.embedder.refuse = "poison"
@@ -206,24 +207,23 @@ func TestRebuildWritesWhatIsDue(t *testing.T) {
 	require.Equal(t, Result{Indexed: 2, Failed: 1}, b.index(t, 100))
 	entries[0].Title = "a, and more"
 	b.materializeAs(t, "s-red", entries[0], "entry/again")
-	b.add(t, "blue", "new")
-	texts := b.embedder.texts
+	waiting := b.add(t, "blue", "new")[0].ID
+	before := b.statuses(t)
 
+	want := RebuildResult{Collection: b.writer.Collection(), Items: 2, Copied: 1, Embedded: 1, Pending: 2}
 	dry := b.rebuild(t, RebuildInput{DryRun: true})
-	require.Equal(t, 1, dry.Failed)
-	require.Equal(t, schema.OutboxPending, rowOf(t, b, schema.DerivedID("entry", "blue", "new")).Status)
-	require.Equal(t, []string{`failed: entry "` + entries[2].ID + `" of project "red": a text of the batch is not allowed`}, dry.Examples)
+	require.Equal(t, want, dry)
+	require.Equal(t, before, b.statuses(t))
 
-	result := b.rebuild(t, RebuildInput{})
-	require.Equal(t, RebuildResult{
-		Collection: b.writer.Collection(), Items: 3, Copied: 1, Embedded: 2, Failed: 1, Switched: true, Examples: dry.Examples,
-	}, result)
-	row := rowOf(t, b, entries[2].ID)
-	require.Equal(t, schema.OutboxFailed, row.Status)
-	require.True(t, row.Permanent)
-	require.Equal(t, 2, row.Attempts)
-	require.Less(t, b.embedder.texts-texts, 16)
-	require.Zero(t, b.index(t, 10), "all is done")
+	texts := b.embedder.texts
+	want.Switched = true
+	require.Equal(t, want, b.rebuild(t, RebuildInput{}))
+	require.Equal(t, 1, b.embedder.texts-texts)
+	require.Equal(t, before, b.statuses(t))
+	require.Equal(t, schema.OutboxPending, rowOf(t, b, waiting).Status)
+	require.Equal(t, 1, rowOf(t, b, entries[2].ID).Attempts)
+
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
 	b.embedder.refuse = ""
 	require.Equal(t, 1, b.reconcile(t).Failed)
 	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
@@ -292,7 +292,8 @@ func TestRebuildMendsSettings(t *testing.T) {
 			_, err := b.writer.IndexPending(t.Context(), 10)
 			require.ErrorIs(t, err, ErrCollection)
 			require.ErrorContains(t, err, "rebuild vectors")
-			require.Equal(t, RebuildResult{Collection: b.writer.Collection(), Items: 2, Embedded: 2, Switched: true}, b.rebuild(t, RebuildInput{}))
+			require.Equal(t, RebuildResult{Collection: b.writer.Collection(), Pending: 2, Switched: true}, b.rebuild(t, RebuildInput{}))
+			require.Equal(t, Result{Indexed: 2}, b.index(t, 10))
 			b.requireWhole(t)
 		})
 	}

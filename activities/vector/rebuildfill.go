@@ -100,6 +100,7 @@ func (r *rebuild) placeIn(ctx context.Context, kind, project string, items []Ite
 		if !known {
 			row = r.newRow(item)
 		}
+		waits := known && row.Status != schema.OutboxDone
 		hash := item.ContentHash()
 		was, exists := old[objects[i]]
 		p := placed{work: &work{row: row, item: item}, current: row.Status == schema.OutboxDone && row.ContentHash == hash}
@@ -107,7 +108,11 @@ func (r *rebuild) placeIn(ctx context.Context, kind, project string, items []Ite
 		if p.copied {
 			p.vector = was.Additional.Vector
 		}
-		if r.Verify && (!known || row.Status == schema.OutboxDone) {
+		if waits && !p.copied {
+			r.Result.Pending++
+			continue
+		}
+		if r.Verify && !waits {
 			r.judge(item, exists, p.copied)
 		}
 		if p.current && there[objects[i]].ContentHash == hash {
@@ -131,8 +136,8 @@ func (r *rebuild) judge(item Item, exists, same bool) {
 	}
 }
 
-// put writes the items to the new class and records what the outbox does not know. What the old class lacks, and the
-// outbox says is still to be written, is put there too: then it is done, and embedded once.
+// put writes the items to the new class and records what the outbox does not know. What has other content in the old class,
+// or is not there, is put there too: then it is done, and embedded once.
 func (r *rebuild) put(ctx context.Context, todo []placed) error {
 	var newOnly, both []*work
 	for _, p := range todo {
