@@ -66,7 +66,7 @@ type forget struct {
 	steps                  []forgetStep
 	// vectors is the rebuild of the collections.
 	vectors workflow.Future
-	done                   int
+	done    int
 	// left has the workflow executions that Temporal has not deleted in time.
 	left   erase.ExecutionsErased
 	result schema.ForgetResult

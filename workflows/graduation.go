@@ -93,7 +93,7 @@ func titleOfPass(in graduate.PassInput) string {
 }
 
 // considerNew considers some of the sessions that have something new, and is due again at once where others wait.
-func considerNew(ctx workflow.Context, in schema.GraduationInput, head schema.StreamHead, busy bool) (after schema.StreamHead, due time.Time, err error) {
+func considerNew(ctx workflow.Context, in schema.GraduationInput, head schema.StreamHead, _ bool) (after schema.StreamHead, due time.Time, err error) {
 	pass := graduate.PassInput{Project: in.Project, At: workflow.Now(ctx).UTC(), Head: head}
 	result, err := call(storeWork(ctx, passTitle), graduations.GraduateProject, pass)
 	if err == nil && result.More {

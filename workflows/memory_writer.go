@@ -81,7 +81,7 @@ func filesOfRestore(r tier.RestoreResult) time.Time {
 }
 
 // syncFiles writes the files that are behind the log.
-func syncFiles(ctx workflow.Context, in schema.MemoryWriterInput, head schema.StreamHead, busy bool) (after schema.StreamHead, due time.Time, err error) {
+func syncFiles(ctx workflow.Context, in schema.MemoryWriterInput, head schema.StreamHead, _ bool) (after schema.StreamHead, due time.Time, err error) {
 	work := tier.FilesInput{User: in.User, Agent: in.Agent, At: workflow.Now(ctx).UTC(), Head: head}
 	result, err := call(filesWork(ctx, "files"), memories.SyncFiles, work)
 	return result.Head, time.Time{}, err
