@@ -323,19 +323,22 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 		b.WriteString("every store was searched: nothing of it is left\n")
 	default:
 		say(&b, "something of it is left in:\n")
-		sayPlaces(&b, r.Left)
+		sayPlaces(&b, r.Left, maxListed)
 	}
 	if len(r.Elsewhere) > 0 {
 		say(&b, "others have said some of the same, which stays:\n")
-		sayPlaces(&b, r.Elsewhere)
+		sayPlaces(&b, r.Elsewhere, fewListed)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func sayPlaces(b *strings.Builder, places []schema.Leftover) {
+// fewListed is for places about which there is nothing to do: a greeting of a harness stands in all sessions.
+const fewListed = 5
+
+func sayPlaces(b *strings.Builder, places []schema.Leftover, most int) {
 	for i, l := range places {
-		if i == maxListed {
+		if i == most {
 			say(b, "  … and %d more\n", len(places)-i)
 			return
 		}
