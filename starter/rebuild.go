@@ -246,7 +246,7 @@ func printRebuild(w io.Writer, r schema.RebuildResult) error {
 	if v := r.Vectors; v != nil {
 		say(&b, "%s: %s, %d copied, %d embedded, %d failed\n", v.Collection, plural(v.Items, "object", "objects"), v.Copied, v.Embedded, v.Failed)
 		if v.Pending > 0 {
-			say(&b, "  %s embedded in the background, as before\n", plural(v.Pending, "item is", "items are"))
+			say(&b, "  %s pending\n", plural(v.Pending, "item is", "items are"))
 		}
 		if v.Missing+v.Extra+v.Changed > 0 {
 			say(&b, "  differs from the log: %d missing, %d extra, %d changed\n", v.Missing, v.Extra, v.Changed)

@@ -41,9 +41,9 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"delete files of memories", f.eraseFiles},
 		{"unlock streams", f.unlock},
 		{"write files, wake writers", f.resume},
+		{"delete workflow executions", f.eraseExecutions},
 		{"wait until ClickHouse has removed old parts", f.purge},
 		{"make vectors anew", f.rebuildVectors},
-		{"delete workflow executions", f.eraseExecutions},
 		{"look for what is left", f.find},
 	}
 	if in.Verify {
@@ -111,6 +111,9 @@ func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	if f.locked && !f.stale {
 		_ = f.unlock(apart) // The lock ends by itself, too.
 	}
+	if failed != nil && f.vectors != nil {
+		_ = f.vectors.Get(apart, nil) // The next erasure must not find it half done.
+	}
 	end := erase.EndInput{Input: f.in, Finished: finished}
 	err := workflow.ExecuteActivity(eraseWork(apart, "record the end"), erasures.EndErasure, end).Get(apart, nil)
 	if failed == nil {
@@ -158,8 +161,8 @@ func (f *forget) eraseLog(ctx workflow.Context) error {
 	return nil // The rebuild that follows takes longer than it takes all programs to know.
 }
 
-// rebuildTables makes what follows from the log anew, as starter rebuild does, and begins with the vectors. What is written from now on
-// is not made of what was erased: all text comes from tables. So the streams wait for no vector.
+// rebuildTables rebuilds the projections, as starter rebuild does, and starts the rebuild of the vectors, which rebuildVectors awaits.
+// Writers take text from tables only, so streams need not wait for it.
 func (f *forget) rebuildTables(ctx workflow.Context) error {
 	if err := f.rebuild(ctx, schema.RebuildInput{}).Get(ctx, nil); err != nil {
 		return err

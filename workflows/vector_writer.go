@@ -14,7 +14,7 @@ import (
 const (
 	indexAtOnce    = 512
 	messagesAtOnce = 128
-	// busyAtOnce is how many while a rebuild waits: it has its next turn after a few seconds.
+	// busyAtOnce is the limit while a rebuild runs, so that its next turn comes soon.
 	busyAtOnce = 16
 )
 

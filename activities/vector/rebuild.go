@@ -27,6 +27,8 @@ type RebuildInput struct {
 	// Verify compares the collection in use with the log, too. DryRun makes the new one and deletes it again.
 	Verify bool `json:"verify,omitempty"`
 	DryRun bool `json:"dry_run,omitempty"`
+	// Run is the run that asks: another one that asks the same may do so because the log has changed since.
+	Run string `json:"run,omitempty"`
 }
 
 // Writer returns the input of the workflow that makes the collection anew.
@@ -140,6 +142,7 @@ func (r Rebuilding) Title() string {
 // for the result. Several collections are made at the same time, and the result is the sum of theirs.
 func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (RebuildResult, error) {
 	var sum RebuildResult
+	in.Run = activity.GetInfo(ctx).WorkflowExecution.RunID
 	versions, err := a.indexes.Versions(ctx)
 	if err != nil {
 		return sum, boundary.Return(ctx, err)
@@ -154,7 +157,7 @@ func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (Rebui
 		in := in
 		in.Collection = collection
 		wait.Go(func() {
-			made[i], errs[i] = boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, activity.GetInfo(ctx).WorkflowExecution.RunID, in)
+			made[i], errs[i] = boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, in.Run, in)
 		})
 	}
 	wait.Wait()

@@ -210,7 +210,9 @@ func TestRebuildLeavesWhatWaits(t *testing.T) {
 	waiting := b.add(t, "blue", "new")[0].ID
 	before := b.statuses(t)
 
-	want := RebuildResult{Collection: b.writer.Collection(), Items: 2, Copied: 1, Embedded: 1, Pending: 2}
+	want := RebuildResult{Collection: b.writer.Collection(), Items: 2, Copied: 1, Embedded: 1, Pending: 1, Failed: 1, Examples: []string{
+		`failed: entry "` + entries[2].ID + `" of project "red": a text of the batch is not allowed`,
+	}}
 	dry := b.rebuild(t, RebuildInput{DryRun: true})
 	require.Equal(t, want, dry)
 	require.Equal(t, before, b.statuses(t))
@@ -228,6 +230,51 @@ func TestRebuildLeavesWhatWaits(t *testing.T) {
 	require.Equal(t, 1, b.reconcile(t).Failed)
 	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
 	b.requireWhole(t)
+}
+
+// An object whose row waits keeps its vector where the text is the same: a switch empties no search.
+func TestRebuildKeepsVectorsOfStaleObjects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	entries := b.add(t, "red", "a", "b")
+	require.Equal(t, Result{Indexed: 2}, b.index(t, 100))
+	row := rowOf(t, b, entries[0].ID)
+	require.NoError(t, b.writer.recordDrift(t.Context(), []drift{{row, schema.DriftStale}}))
+	object := b.writer.objectOf(entries[0].ID)
+	stale := storedOf(t, b, object).item("red")
+	stale.Agent = "another"
+	_, err := b.client.Put(t.Context(), b.writer.Collection(), "red", []Object{stale.object(b.embedder.version, storedOf(t, b, object).Additional.Vector)})
+	require.NoError(t, err)
+
+	texts := b.embedder.texts
+	require.Equal(t, RebuildResult{Collection: b.writer.Collection(), Items: 2, Copied: 2, Switched: true}, b.rebuild(t, RebuildInput{}))
+	require.Zero(t, b.embedder.texts-texts)
+	require.Equal(t, EntryItem(entries[0]).ContentHash(), storedOf(t, b, object).hash("red"))
+	require.Equal(t, schema.OutboxDone, rowOf(t, b, entries[0].ID).Status)
+	b.requireWhole(t)
+}
+
+func storedOf(t *testing.T, b *bench, id string) storedItem {
+	t.Helper()
+	found, err := b.client.fetch(t.Context(), b.writer.Collection(), "red", []string{id})
+	require.NoError(t, err)
+	return found[id]
+}
+
+// A class that an earlier rebuild has left may hold a project that was erased since.
+func TestRebuildDropsUnknownProjects(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "a")
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 100))
+	left := schema.VectorGeneration(b.writer.Collection(), generation(b.class(t))+1)
+	require.NoError(t, b.client.ensureClass(t.Context(), schema.EntryClass(left)))
+	require.NoError(t, b.client.EnsureTenant(t.Context(), left, "erased"))
+	b.rebuild(t, RebuildInput{})
+	require.Equal(t, left, b.class(t))
+	tenants, err := b.client.Tenants(t.Context(), left)
+	require.NoError(t, err)
+	require.Equal(t, []string{schema.VectorTenant("red")}, tenants)
 }
 
 // While the embedder is away, the rebuild waits, and nothing is marked.

@@ -218,11 +218,28 @@ func (r *rebuild) finish(ctx context.Context) error {
 		r.Step = stepDone
 		return r.client.deleteClass(ctx, r.New)
 	}
+	if err := r.dropUnknown(ctx); err != nil {
+		return err
+	}
 	if err := r.client.Point(ctx, r.collection, r.New); err != nil {
 		return err
 	}
 	r.switched()
 	return nil
+}
+
+// dropUnknown deletes the tenants of projects that the log does not know. An earlier rebuild may have left them in the new class, before
+// they were erased.
+func (r *rebuild) dropUnknown(ctx context.Context) error {
+	known, err := r.outbox.projects(ctx)
+	if err != nil {
+		return err
+	}
+	tenants, err := r.unknownTenants(ctx, r.New, known)
+	if err != nil || len(tenants) == 0 {
+		return err
+	}
+	return r.client.deleteTenants(ctx, r.New, tenants)
 }
 
 // findTenants counts the objects in the old class of projects that the log does not know.

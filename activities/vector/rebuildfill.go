@@ -65,8 +65,8 @@ type placed struct {
 	*work
 	// current is true if the outbox says that the item is written as it is now.
 	current bool
-	// copied is true if the vector is from the old class.
-	copied bool
+	// copied is true if the vector is from the old class, and same if the object there is what it should be.
+	copied, same bool
 }
 
 func (r *rebuild) placeIn(ctx context.Context, kind, project string, items []Item) error {
@@ -104,16 +104,18 @@ func (r *rebuild) placeIn(ctx context.Context, kind, project string, items []Ite
 		hash := item.ContentHash()
 		was, exists := old[objects[i]]
 		p := placed{work: &work{row: row, item: item}, current: row.Status == schema.OutboxDone && row.ContentHash == hash}
-		p.copied = exists && was.hash(project) == hash && len(was.Additional.Vector) == r.embedder.Dimensions()
+		// The vector follows from the text alone.
+		p.copied = exists && was.item(project).Text() == item.Text() && len(was.Additional.Vector) == r.embedder.Dimensions()
+		p.same = p.copied && was.hash(project) == hash
 		if p.copied {
 			p.vector = was.Additional.Vector
 		}
 		if waits && !p.copied {
-			r.Result.Pending++
+			r.left(row)
 			continue
 		}
 		if r.Verify && !waits {
-			r.judge(item, exists, p.copied)
+			r.judge(item, exists, p.same)
 		}
 		if p.current && there[objects[i]].ContentHash == hash {
 			r.Result.Kept++
@@ -122,6 +124,16 @@ func (r *rebuild) placeIn(ctx context.Context, kind, project string, items []Ite
 		todo = append(todo, p)
 	}
 	return r.put(ctx, todo)
+}
+
+// left counts an item that the outbox has not written.
+func (r *rebuild) left(row Row) {
+	if !row.Permanent {
+		r.Result.Pending++
+		return
+	}
+	r.Result.Failed++
+	r.Result.example("failed: %s %q of project %q: %s", row.Kind, row.ID, row.Project, row.Error)
 }
 
 // judge notes where the old collection differs from the log.
@@ -136,12 +148,12 @@ func (r *rebuild) judge(item Item, exists, same bool) {
 	}
 }
 
-// put writes the items to the new class and records what the outbox does not know. What has other content in the old class,
-// or is not there, is put there too: then it is done, and embedded once.
+// put writes the items to the new class and records what the outbox does not know. Items that are missing from the old class, or
+// differ in it, are written to both: then they are done, and embedded once.
 func (r *rebuild) put(ctx context.Context, todo []placed) error {
 	var newOnly, both []*work
 	for _, p := range todo {
-		if p.current || p.copied || r.DryRun || r.Unfit {
+		if p.current || p.same || r.DryRun || r.Unfit {
 			newOnly = append(newOnly, p.work)
 		} else {
 			both = append(both, p.work)
@@ -264,7 +276,7 @@ func (r *rebuild) followIn(ctx context.Context, project string, ids []string) er
 			continue
 		}
 		todo = append(todo, placed{
-			work: &work{row: row, item: item, vector: was.Additional.Vector}, copied: true,
+			work: &work{row: row, item: item, vector: was.Additional.Vector}, copied: true, same: true,
 			current: row.Status == schema.OutboxDone && row.ContentHash == item.ContentHash(),
 		})
 	}
