@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -57,12 +56,6 @@ func TestForgetTakesWholeNames(t *testing.T) {
 	c.servers = append(slices.Clone(c.servers), "--embedder", "openai", "--embedder-model", c.project, "--embedder-url", embedder.URL+"/v1", "--embedder-dimensions", "8")
 	c.timing = stacktest.Timing()
 	cfg := c.config(t)
-	conn, err := eventlog.Connect(t.Context(), cfg.ClickHouseDSN, eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "memory_files_raw"} { // As in the tests of worker.
-		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 1"))
-	}
 	c.work(t, "--eraser-dsn", cfg.ClickHouseDSN, "--memory-root", t.TempDir())
 	said := map[string]string{
 		"standup-1":   said(1, "user", "We decided to keep the minutes on paper."),
