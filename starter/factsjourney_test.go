@@ -94,7 +94,7 @@ func TestFacts(t *testing.T) {
 	refused("is empty already", "profile", "clear", "recent")
 	require.Contains(t, ok("profile", "show"), "  │ Builds it\n")
 
-	c.movesAndClears(t, user, ok, refused)
+	movesAndClears(t, ok, refused)
 
 	history := decode[[]fact.Change](t, run("facts", "history", "-o", "json"))
 	require.Equal(t, schema.FactCreated, history[len(history)-1].Type)
@@ -108,8 +108,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// movesAndClears exports the memory, clears it, and imports it again, into another one too.
-func (c *cli) movesAndClears(t *testing.T, user string, ok func(...string) string, refused func(string, ...string)) {
+// movesAndClears exports the memory, clears it, and imports it again.
+func movesAndClears(t *testing.T, ok func(...string) string, refused func(string, ...string)) {
 	t.Helper()
 	path := write(t, "memory.json", "")
 	ok("facts", "export", "--file", path)
@@ -133,29 +133,37 @@ func (c *cli) movesAndClears(t *testing.T, user string, ok func(...string) strin
 	require.Contains(t, ok("facts", "import", path, "--dry-run"), "0 created, 3 skipped (duplicate 3)")
 	refused("the memory has version", "facts", "import", path, "--dry-run", "--expect-version", "1")
 	require.Equal(t, before, contentsOf(t, []byte(ok("facts", "export"))), "and what was known since when is as before")
+}
 
-	// Many facts take several commands.
+// Many facts take several commands.
+func TestImportOfManyFacts(t *testing.T) {
+	t.Parallel()
+	c := sharedCLI(t)
+	user := `ann's "/` + "메모리 " + c.project
 	var many fact.Document
 	for i := range fact.MaxImportItems + 7 {
 		many.Facts = append(many.Facts, fact.DocumentFact{Content: fmt.Sprintf("Number %d of %s", i, turn), Category: "knowledge", Confidence: 0.6})
 	}
 	many.Facts = append(many.Facts, fact.DocumentFact{Content: "x", Category: "food"}, fact.DocumentFact{Content: "y", Confidence: 95})
-	raw, err = json.Marshal(many)
+	raw, err := json.Marshal(many)
 	require.NoError(t, err)
-	other := []string{"facts", "import", "-", "--user", user + "2", "--project", "q"}
-	o := c.feed(string(raw), other...)
+	o := c.feed(string(raw), "facts", "import", "-", "--user", user, "--project", "q")
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.out, "207 created, 2 skipped (confidence out of range 1, unknown category 1)")
-	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user+"2", "--project", "q", "--limit", "1000", "-o", "json")), 207)
+	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user, "--project", "q", "--limit", "1000", "-o", "json")), 207)
+}
 
-	// What several people say at once is all kept.
+// What several people say at once is all kept.
+func TestFactsAtOnce(t *testing.T) {
+	t.Parallel()
+	c := sharedCLI(t)
+	user := `ann's "/` + "메모리 " + c.project
 	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() { c.run("facts", "add", fmt.Sprintf("At once %d", i), "--user", user+"3") })
+	for i := range 4 {
+		all.Go(func() { c.run("facts", "add", fmt.Sprintf("At once %d", i), "--user", user) })
 	}
 	all.Wait()
-	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user+"3", "-o", "json")), 8)
-	c.buildTellsFacts(t, user+"4")
+	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user, "-o", "json")), 4)
 }
 
 // contentsOf is a document without what an import gives anew: ids, sources and when it was written.
@@ -170,9 +178,11 @@ func contentsOf(t *testing.T, raw []byte) fact.Document {
 	return d
 }
 
-// buildTellsFacts tries what a build shows of its facts, and a fact of its evidence.
-func (c *cli) buildTellsFacts(t *testing.T, user string) {
-	t.Helper()
+// A build shows its facts, and a fact its evidence.
+func TestBuildShowsFacts(t *testing.T) {
+	t.Parallel()
+	c := sharedCLI(t)
+	user := `ann's "/` + "메모리 " + c.project
 	path := write(t, "s.jsonl", said(1, "user", "I prefer quiet keyboards."))
 	for _, name := range []string{"one", "two"} {
 		o := c.process(path, "--user", user, "--session", name+"-"+c.project)

@@ -12,16 +12,16 @@ import (
 // The most that a session of 10 messages may cost on a worker that has processed others before. A step that asks the
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
-	// budgetRequests is for the cheapest of some sessions: on a busy machine a session may ask once more.
+	// budgetRequests is for the cheapest of some sessions: the first ones of a worker learn its tables.
 	budgetRequests = 31
 	budgetEvents   = 56
 )
 
-// The work that sessions share waits until the test has ended, so that the number of requests does not depend on how busy
-// the machine is.
+// The work that sessions share waits until the test has ended, as does the question for the embedder in use, so that the
+// number of requests does not depend on how busy the machine is.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
-	timing := schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Offsets: time.Hour, Lease: time.Hour}
+	timing := schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Offsets: time.Hour, Lease: time.Hour, Embedder: time.Hour}
 	requireBudget(t, countJourneys(t, 4, timing))
 }
 

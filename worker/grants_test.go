@@ -110,7 +110,6 @@ func TestEraserRole(t *testing.T) {
 		for _, id := range []string{"erased", "kept"} {
 			require.NoError(t, conn.Exec(t.Context(), "INSERT INTO events_raw (event_id, stream, seq) VALUES (?, 's', 1)", id))
 		}
-		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE events_raw MODIFY SETTING old_parts_lifetime = 1"))
 	})
 	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
 	require.NoError(t, err)

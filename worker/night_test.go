@@ -125,7 +125,7 @@ func (b *bench) night(t *testing.T, in schema.DreamNightInput) (result schema.Dr
 // the same night dreams of that user alone. After that there is nothing to do: no model is called, and nothing written.
 func TestNight(t *testing.T) {
 	t.Parallel()
-	nightOf(t, 8, 3)
+	nightOf(t, 4, 2)
 }
 
 func nightOf(t *testing.T, users, atOnce int) {
@@ -137,13 +137,13 @@ func nightOf(t *testing.T, users, atOnce int) {
 	b.flushed(t, users)
 	b.start(t)
 
-	model.ill.Store("User 5 drinks")
+	model.ill.Store("User 2 drinks")
 	start := time.Now()
 	first := b.night(t, schema.DreamNightInput{AtOnce: atOnce})
 	t.Logf("a night of %d users: %v, %d calls of the model, at most %d at a time", users, time.Since(start).Round(time.Second), model.calls.Load(), model.most.Load())
 	require.Equal(t, []int{users, users - 1, 1}, []int{first.Memories, first.Committed, first.Failed + first.Refused}, first)
 	require.Len(t, first.Failures, 1)
-	require.Equal(t, "사용자/5", first.Failures[0].User)
+	require.Equal(t, "사용자/2", first.Failures[0].User)
 	require.EqualValues(t, users, model.calls.Swap(0))
 	require.LessOrEqual(t, model.most.Load(), int64(atOnce))
 	require.Greater(t, model.most.Load(), int64(1))

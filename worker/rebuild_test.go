@@ -58,16 +58,16 @@ func (b *bench) someProjections(t testing.TB, n int, always ...string) (names []
 	return some(t, names, n, always...)
 }
 
-// eventful is a session of which every projection makes rows.
-func eventful(t testing.TB, n int) string {
-	return write(t, filepath.Join(t.TempDir(), "s.jsonl"),
+// eventful is a session of which every projection makes rows, with more lines behind.
+func eventful(t testing.TB, n int, more ...string) string {
+	return write(t, filepath.Join(t.TempDir(), "s.jsonl"), append([]string{
 		said(1, "user", fmt.Sprintf("We decided to use ClickHouse for event log %d.", n)),
 		said(2, "user", fmt.Sprintf("I prefer tabs over spaces in project %d.", n)),
 		said(3, "user", fmt.Sprintf("TODO: write the report of quarter %d.", n%3)),
 		said(4, "user", fmt.Sprintf("The release %d is blocked by access to the payment provider's export.", n%2)),
 		// A fact that is there already is skipped.
 		said(5, "user", "I prefer short functions."),
-	)
+	}, more...)...)
 }
 
 // I3, I4: whatever an operator does to the tables, a rebuild of the list gives the rows that the sessions left.
@@ -87,12 +87,9 @@ func everyProjection(t *testing.T, sessions int, statements ...string) {
 		_, err := b.command(t.Context(), c)
 		require.NoError(t, err)
 	}
-	for n := range sessions {
-		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
-	}
-	for n, city := range []string{"Porto", "Lisbon"} { // They contradict each other.
-		b.process(t, b.input(fmt.Sprint("c", n), write(t, filepath.Join(t.TempDir(), "s.jsonl"),
-			said(1, "user", "We decided to keep the archive in "+city+"."))))
+	for n := range sessions { // Each contradicts the one before.
+		city := []string{"Porto", "Lisbon"}[n%2]
+		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n, said(6, "user", "We decided to keep the archive in "+city+"."))))
 	}
 	b.awaitGraduated(t.Context(), t)
 	b.night(t, schema.DreamNightInput{})
