@@ -153,7 +153,7 @@ func TestImportOfManyFacts(t *testing.T) {
 	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user, "--project", "q", "--limit", "1000", "-o", "json")), 207)
 }
 
-// What several people say at once is all kept.
+// All facts are kept that several people add at once.
 func TestFactsAtOnce(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

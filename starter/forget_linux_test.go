@@ -73,7 +73,7 @@ func TestForgetTakesWholeNames(t *testing.T) {
 		}
 		return ids
 	}
-	all := []string{"standup-1", "standup-12 'x'/ü"} // What is forgotten comes first.
+	all := []string{"standup-1", "standup-12 'x'/ü"} // The forgotten one comes first.
 	require.ElementsMatch(t, all, sessions())
 
 	// A mistyped name erases nothing, whoever confirms it.

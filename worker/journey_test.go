@@ -195,7 +195,7 @@ func countJourneys(t testing.TB, n int, timing schema.Timing) shape {
 			continue
 		}
 		counted++
-		// The first ones learn the tables: the cheapest one tells what a session needs.
+		// The first ones learn the tables: the cheapest one tells the needs of a session.
 		s.clickHouse = least(s.clickHouse, float64(asked[0]))
 		s.weaviate = least(s.weaviate, float64(asked[1]))
 		s.count(t, b.Temporal, in.Key().WorkflowID())

@@ -98,7 +98,7 @@ func everyProjection(t *testing.T, sessions int, statements ...string) {
 		EntryIDs: column(t, b.ClickHouse, "SELECT entry_id FROM entries"), At: time.Now().UTC(), Actor: "ann",
 	}))
 	b.awaitIndexed(t)
-	stop() // What it still has to do would come between the two digests.
+	stop() // Its remaining work would come between the two digests.
 	for _, p := range b.projections() {
 		_, err := b.Log.ProjectAll(t.Context(), p)
 		require.NoError(t, err)

@@ -37,13 +37,13 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"store the tombstone", f.begin},
 		{"take in edits of files, and lock streams", f.lock},
 		{"erase events", f.eraseLog},
-		{"make tables anew", f.rebuildTables},
+		{"rebuild tables", f.rebuildTables},
 		{"delete files of memories", f.eraseFiles},
 		{"unlock streams", f.unlock},
 		{"write files, wake writers", f.resume},
 		{"delete workflow executions", f.eraseExecutions},
 		{"wait until ClickHouse has removed old parts", f.purge},
-		{"make vectors anew", f.rebuildVectors},
+		{"rebuild vectors", f.rebuildVectors},
 		{"look for what is left", f.find},
 	}
 	if in.Verify {

@@ -11,8 +11,6 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/schema"
-	"axiommind/workflows"
-	"axiommind/workflows/workflowtest"
 )
 
 // The activities of erasures.
@@ -106,7 +104,7 @@ func startForgetAs(id string, in schema.ForgetInput) starter {
 	}
 }
 
-// Streams take events again before the vectors are made, which may take long, and what is left is looked for after that.
+// Streams take events again before the vectors are made, which may take long, and the stores are searched after that.
 func TestForgetUnlocksBeforeVectors(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -128,10 +126,7 @@ func TestForgetUnlocksBeforeVectors(t *testing.T) {
 			early.Store(!made.Load())
 		}
 	}
-	env := workflowtest.New()
-	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.ForgetWorkflowID, TaskQueue: schema.QueueMain})
-	workflows.Register(env)
-	env.RegisterActivity(r)
+	env := newEnvironment(r, schema.ForgetWorkflowID)
 	env.ExecuteWorkflow(schema.WorkflowForget, forgetInput())
 	require.NoError(t, env.GetWorkflowError())
 	require.False(t, late.Load(), "the streams waited for the vectors")
@@ -152,10 +147,7 @@ func TestForgetEnds(t *testing.T) {
 		if step != "" {
 			r.failing(step, schema.ErrorStoreRejected)
 		}
-		env := workflowtest.New()
-		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.ForgetWorkflowID, TaskQueue: schema.QueueMain})
-		workflows.Register(env)
-		env.RegisterActivity(r)
+		env := newEnvironment(r, schema.ForgetWorkflowID)
 		env.ExecuteWorkflow(schema.WorkflowForget, forgetInput())
 		require.True(t, env.IsWorkflowCompleted())
 		ends := inputsOf[erase.EndInput](r, "EndErasure")

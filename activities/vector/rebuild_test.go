@@ -197,7 +197,7 @@ func (w *Writer) objectOf(entryID string) string {
 	return schema.VectorItem{Kind: schema.ItemEntry, ID: entryID, EmbeddingVersion: w.embedder.Version()}.ObjectID()
 }
 
-// What is outdated is written by the rebuild to both collections, once, and recorded. What is not written yet, or has failed, stays with
+// Outdated items are written by the rebuild to both collections, once, and recorded. Items that are not written yet, or have failed, stay with
 // the outbox, so that a rebuild waits for no embedder that has a thousand messages to do.
 func TestRebuildLeavesWhatWaits(t *testing.T) {
 	t.Parallel()

@@ -65,7 +65,7 @@ type placed struct {
 	*work
 	// current is true if the outbox says that the item is written as it is now.
 	current bool
-	// copied is true if the vector is from the old class, and same if the object there is what it should be.
+	// copied is true if the vector is from the old class, and same if the object there equals the item.
 	copied, same bool
 }
 
@@ -148,7 +148,7 @@ func (r *rebuild) judge(item Item, exists, same bool) {
 	}
 }
 
-// put writes the items to the new class and records what the outbox does not know. Items that are missing from the old class, or
+// put writes the items to the new class and records those that the outbox does not know. Items that are missing from the old class, or
 // differ in it, are written to both: then they are done, and embedded once.
 func (r *rebuild) put(ctx context.Context, todo []placed) error {
 	var newOnly, both []*work
