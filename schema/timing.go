@@ -38,7 +38,7 @@ type Timing struct {
 	Sticky time.Duration
 	// Lease is how long a projector may write its tables before it checks whether they are being rebuilt. A rebuild
 	// waits a little longer than that. All programs that use one database must have the same, or rows are lost. Default
-	// 4 s.
+	// 3 s.
 	Lease time.Duration
 	// Offsets is how long the offset of a projection waits for others to be saved with it. Default 1 s.
 	Offsets time.Duration
@@ -49,7 +49,7 @@ type Timing struct {
 	// itself. Default 500 ms.
 	Follow time.Duration
 	// Vectors is how long the vectors of an earlier embedder or generation are kept after the switch, for searches that
-	// began before it. Default 3 s.
+	// began before it. Default 2 s.
 	Vectors time.Duration
 	// Version is how often a worker with a build id asks whether it is the current version. Default 10 s.
 	Version time.Duration
@@ -71,11 +71,11 @@ func (t Timing) WithDefaults() Timing {
 		{&t.Report, 10 * time.Second},
 		{&t.Heartbeat, 30 * time.Second},
 		{&t.Sticky, 5 * time.Second},
-		{&t.Lease, 4 * time.Second},
+		{&t.Lease, 3 * time.Second},
 		{&t.Offsets, time.Second},
 		{&t.Embedder, 30 * time.Second},
 		{&t.Follow, 500 * time.Millisecond},
-		{&t.Vectors, 3 * time.Second},
+		{&t.Vectors, 2 * time.Second},
 		{&t.Version, 10 * time.Second},
 	} {
 		*d.value = cmp.Or(*d.value, d.defaultValue)

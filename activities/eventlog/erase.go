@@ -40,7 +40,7 @@ var erasedTables = []string{"events_raw", "event_copies", "projection_offsets_ra
 const (
 	// pollMutation and pollParts are the longest pauses between two looks for mutations and for old parts.
 	pollMutation = 200 * time.Millisecond
-	pollParts    = 3 * time.Second
+	pollParts    = 500 * time.Millisecond
 	// erasedEvents and erasedBytes bound the replacements that are sent at once.
 	erasedEvents = 2000
 	erasedBytes  = 16 << 20
@@ -230,7 +230,7 @@ func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string
 			return false, fmt.Errorf("look for the old parts of tables: %w", err)
 		}
 		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped: also one
-		// that does not exist. No table of ours has partitions, so their parts have another id.
+		// that does not exist. No partition of ours has this id.
 		for _, table := range left {
 			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
 				return false, fmt.Errorf("have old parts of %s removed: %w", table, err)

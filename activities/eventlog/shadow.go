@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/schema"
 )
@@ -135,14 +136,19 @@ func (sh *Shadow) begin(ctx context.Context, projectors []Projector) error {
 	if err != nil {
 		return err
 	}
+	marks, marking := errgroup.WithContext(ctx)
+	marks.SetLimit(tablesAtOnce)
 	for _, name := range tableNames(projectors) {
 		comment, ok := tables[name]
 		if !ok || comment == sh.mark() {
 			continue // A table that is gone was put in place already.
 		}
-		if err := sh.home.Exec(ctx, "ALTER TABLE "+sh.table(name)+" MODIFY COMMENT "+Literal(sh.mark())); err != nil {
-			return err
-		}
+		marks.Go(func() error {
+			return sh.home.Exec(marking, "ALTER TABLE "+sh.table(name)+" MODIFY COMMENT "+Literal(sh.mark()))
+		})
+	}
+	if err := marks.Wait(); err != nil {
+		return err
 	}
 	if _, ok := tables[horizon]; ok {
 		return nil

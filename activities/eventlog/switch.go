@@ -96,13 +96,9 @@ func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Pro
 		}
 		return out, ErrCalledOff
 	}
-	for _, p := range made {
-		if err := sh.adopt(ctx, p, number); err != nil {
-			return out, fmt.Errorf("put projection %q in place: %w", p.Name(), err)
-		}
-	}
+	err = sh.adoptAll(ctx, made, number)
 	out.Waited = time.Since(began)
-	return out, nil
+	return out, err
 }
 
 // complete refuses a projection that was not filled.
@@ -241,13 +237,13 @@ func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, 
 	return events, sh.keepAll(ctx, tableNames(made), number)
 }
 
-// keepAtOnce is how many tables are copied at a time: each takes three statements that have little to do.
-const keepAtOnce = 4
+// tablesAtOnce is how many tables are marked, copied or exchanged at a time: each takes a few statements that have little to do.
+const tablesAtOnce = 4
 
 // keepAll copies the rows of the tables in use and of those that were made.
 func (sh *Shadow) keepAll(ctx context.Context, names []string, number uint64) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(keepAtOnce)
+	group.SetLimit(tablesAtOnce)
 	for _, name := range names {
 		group.Go(func() error { return sh.keep(ctx, Identifier(name), keptTable("before", name, number)) })
 		group.Go(func() error { return sh.keep(ctx, sh.table(name), keptTable("after", name, number)) })
@@ -273,6 +269,30 @@ func (sh *Shadow) keep(ctx context.Context, from, to string) error {
 		}
 	}
 	return nil
+}
+
+// adoptAll puts the tables of the projectors in place, for which writers wait. Those that share a table take turns.
+func (sh *Shadow) adoptAll(ctx context.Context, projectors []Projector, number uint64) error {
+	adoptions, ctx := errgroup.WithContext(ctx)
+	adoptions.SetLimit(tablesAtOnce)
+	for len(projectors) > 0 {
+		sharing := projectors[:1]
+		for n := 0; n < len(sharing); {
+			n, sharing = len(sharing), Together(projectors, sharing)
+		}
+		projectors = slices.DeleteFunc(slices.Clone(projectors), func(p Projector) bool {
+			return slices.ContainsFunc(sharing, func(s Projector) bool { return s.Name() == p.Name() })
+		})
+		adoptions.Go(func() error {
+			for _, p := range sharing {
+				if err := sh.adopt(ctx, p, number); err != nil {
+					return fmt.Errorf("put projection %q in place: %w", p.Name(), err)
+				}
+			}
+			return nil
+		})
+	}
+	return adoptions.Wait()
 }
 
 // adopt puts the projector's tables in place and notes that its generation is ready. It may be called by several

@@ -27,5 +27,6 @@ CREATE TABLE IF NOT EXISTS erasure_secrets
     made_at    DateTime64(6, 'UTC') DEFAULT now64(6)
 )
 ENGINE = ReplacingMergeTree
+PARTITION BY erasure_id
 ORDER BY (erasure_id, made_at, key)
-SETTINGS old_parts_lifetime = 1;
+SETTINGS old_parts_lifetime = 0, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
