@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm/rules"
 	"axiommind/activities/retrieve"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -75,7 +76,7 @@ func (c *cli) config(t testing.TB, more ...string) service.Config {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	cfg.Flags(flags)
 	cfg.WorkerFlags(flags)
-	require.NoError(t, flags.Parse(append(append([]string{"--stop-timeout", "2s"}, c.servers...), more...)))
+	require.NoError(t, flags.Parse(append(append([]string{"--stop-timeout", "2s", "--model", rules.Version}, c.servers...), more...)))
 	require.NoError(t, cfg.Load(flags, func(name string) string { return c.env[name] }, ""))
 	cfg.Timing = c.timing
 	return cfg

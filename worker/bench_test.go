@@ -24,6 +24,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/llm/rules"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector/store/weaviate"
@@ -63,7 +64,7 @@ func newBench(t testing.TB) *bench {
 	require.NoError(t, flags.Parse([]string{
 		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
-		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
+		"--source-root", os.TempDir(), "--memory-root", t.TempDir(), "--model", rules.Version,
 	}))
 	if data := sharedtest.Data.Dir(t); data != "" {
 		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)

@@ -228,7 +228,7 @@ func (r *replay) note() {
 	then := r.extractor()
 	now := llm.ExtractorOf(llm.ModelIdentity{Provider: then.Provider, Model: then.Model})
 	if then.Provider == llm.ProviderRules {
-		if now = llm.ExtractorOf(llm.NewRules().Identity()); now.Model != then.Model {
+		if now = llm.ExtractorOf(llm.OfflineModel(then.Model).Identity()); now.Model != then.Model {
 			r.result.Notes = append(r.result.Notes, fmt.Sprintf(
 				"the build was made with %s/%s, and this program computes the answers with %s/%s", then.Provider, then.Model, now.Provider, now.Model))
 		}

@@ -71,7 +71,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	t.Parallel()
 	m, err := NewModel(t.Context(), Config{})
 	require.NoError(t, err)
-	require.Equal(t, "rules/rules-v5", m.Identity().String())
+	require.Equal(t, "rules/worth-v1", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "hash-v2-384", e.Version())

@@ -49,6 +49,9 @@ func Replay(ctx context.Context, log *eventlog.Store, in ReplayInput) (ReplayRes
 	var result ReplayResult
 	for _, page := range pagesOf(in.Recorded) {
 		in.Windows, in.Extractor = nil, page[0].Extractor
+		if in.Statement == nil {
+			a.model = OfflineModel(in.Extractor.Model)
+		}
 		for _, p := range page {
 			messages, err := s.Shown(ctx, p.Window, in.Extractor.Tools)
 			if err != nil {

@@ -6,42 +6,63 @@ import (
 	"fmt"
 
 	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/worth"
+	"axiommind/schema"
 )
 
-// ProviderRules is the name of the offline model.
+// ProviderRules is the name of the provider of offline models.
 const ProviderRules = "rules"
 
 var rulesProvider = Provider{
 	Name: ProviderRules,
 	Model: &ModelProvider{
-		Default: rules.Version, Read: readRules,
-		New: func(context.Context, Config) (Model, error) { return NewRules(), nil },
+		Default: worth.Version, Read: readRules,
+		New: func(_ context.Context, c Config) (Model, error) {
+			if m := OfflineModel(c.Model); m.name == c.Model {
+				return m, nil
+			}
+			return nil, configError("model", "%s has the models %s and %s, not %q", ProviderRules, worth.Version, rules.Version, c.Model)
+		},
 	},
 }
 
-// Rules is the offline model. It applies the rules of package rules to Request.Window and answers with JSON text as a
-// language model would, so that everything after it works the same way.
-type Rules struct{}
+// Rules is an offline model: it computes its answers from Request.Window and answers with JSON text as a language model would,
+// so that everything after it works the same way.
+type Rules struct {
+	name    string
+	extract func(window []schema.Message, works bool) schema.Extraction
+}
 
-// NewRules returns the offline model.
-func NewRules() Rules { return Rules{} }
+// NewWorth returns the offline model that ranks sentences by learned weights: see package worth.
+func NewWorth() Rules { return Rules{worth.Version, worth.Extract} }
+
+// NewRules returns the offline model that knows phrases alone: see package rules.
+func NewRules() Rules { return Rules{rules.Version, rules.Extract} }
+
+// OfflineModel returns the offline model with the name, or the default one.
+func OfflineModel(name string) Rules {
+	if name == rules.Version {
+		return NewRules()
+	}
+	return NewWorth()
+}
 
 // Identity implements [Model].
-func (Rules) Identity() ModelIdentity { return ModelIdentity{ProviderRules, rules.Version} }
+func (o Rules) Identity() ModelIdentity { return ModelIdentity{ProviderRules, o.name} }
 
 // Local implements [Local].
 func (Rules) Local() {}
 
 // Generate implements [Model]. It answers extraction requests only; it is not a language model.
-func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
+func (o Rules) Generate(ctx context.Context, req Request) (Response, error) {
 	if err := ctx.Err(); err != nil {
 		return Response{}, err
 	}
 	if len(req.Window) == 0 {
 		return Response{}, &Error{Provider: ProviderRules, Kind: KindInvalidRequest,
-			Message: "no messages: rules answers extraction requests only"}
+			Message: "no messages: " + o.name + " answers extraction requests only"}
 	}
-	extraction := rules.Extract(req.Window, req.Works)
+	extraction := o.extract(req.Window, req.Works)
 	for i := range extraction.Entries {
 		extraction.Entries[i].EntryID = fmt.Sprintf("ent_%d", i+1)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -19,17 +20,22 @@ const (
 	maxTitle = 200
 )
 
-// quoteOf returns what proves an entry read from a piece of the message: the fewest whole sentences or lines
+// quoteOf returns what proves an entry read from a piece of the message: see [Quote].
+func (x *extractor) quoteOf(around, s span) string {
+	return Quote(x.m.Text, x.boundaries, Sentence{Start: s.start, End: s.end, LineStart: around.start, LineEnd: around.end})
+}
+
+// Quote returns what proves a sentence of the text: the fewest whole sentences or lines
 // that hold it, however long, since a part of one may say what the whole does not. A short one takes in those
 // of the line around it. It returns "" where none is short enough for a quote.
-func (x *extractor) quoteOf(around, s span) string {
-	s.start, s.end = x.boundaries.Around(s.start, s.end)
+func Quote(text string, boundaries Boundaries, of Sentence) string {
+	around, s := span{of.LineStart, of.LineEnd}, span{of.Start, of.End}
+	s.start, s.end = boundaries.Around(s.start, s.end)
 	if s.end-s.start > schema.MaxQuote*utf8.UTFMax {
 		return "" // A line may say many things: it is not counted for each.
 	}
-	text := x.m.Text
 	widen := func(wider span) bool {
-		if wider == s || runes(text, wider) > maxWidened || !x.boundaries.Whole(wider.start, wider.end) {
+		if wider == s || runes(text, wider) > maxWidened || !boundaries.Whole(wider.start, wider.end) {
 			return false
 		}
 		s = wider
@@ -40,7 +46,7 @@ func (x *extractor) quoteOf(around, s span) string {
 		if next < 0 {
 			break
 		}
-		if _, end := x.boundaries.Around(s.end+next, s.end+next+1); !widen(span{s.start, max(s.end, end)}) {
+		if _, end := boundaries.Around(s.end+next, s.end+next+1); !widen(span{s.start, max(s.end, end)}) {
 			break
 		}
 	}
@@ -50,7 +56,7 @@ func (x *extractor) quoteOf(around, s span) string {
 			break
 		}
 		last += around.start
-		if start, _ := x.boundaries.Around(last, last+1); !widen(span{min(s.start, start), s.end}) {
+		if start, _ := boundaries.Around(last, last+1); !widen(span{min(s.start, start), s.end}) {
 			break
 		}
 	}
@@ -58,6 +64,29 @@ func (x *extractor) quoteOf(around, s span) string {
 		return ""
 	}
 	return text[s.start:s.end]
+}
+
+// Boundaries are those of the sentences of a text.
+type Boundaries = *text.Boundaries
+
+// Sentence is a statement in a line of prose, in bytes of the text.
+type Sentence struct {
+	Start, End, LineStart, LineEnd int
+	// Bullet is true for an item of a list, Heading for a heading, and Box for a checkbox.
+	Bullet, Heading, Box bool
+}
+
+// Sentences returns the statements of a text in order. Code, tables, quotations and notes of the harness are left out.
+func Sentences(text string) []Sentence {
+	var out []Sentence
+	var spans []span
+	lines(text, func(l line) {
+		spans = sentences(text, l, spans[:0])
+		for _, s := range spans {
+			out = append(out, Sentence{s.start, s.end, l.start, l.end, l.bullet, l.heading, l.box != noBox})
+		}
+	})
+	return out
 }
 
 func notSpace(r rune) bool { return !unicode.IsSpace(r) }

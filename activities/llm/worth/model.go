@@ -1,0 +1,91 @@
+package worth
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"math"
+	"sync"
+)
+
+//go:embed weights.bin
+var stored []byte
+
+// heads are what a sentence's vector is weighed for.
+const (
+	// headWorth is the logit of its being worth remembering.
+	headWorth = iota
+	// headTypes is the first of the logits of the types, in the order of kinds.
+	headTypes
+	heads = headTypes + 8
+)
+
+// weights are linear in a sentence's vector. Those of hashed features have 8 bits, of a scale of their own for each head.
+type weights struct {
+	hashed [heads][]int8
+	scales [heads]float32
+	forms  [heads][2 * forms]float32
+}
+
+// weigh returns the logit of a head.
+func (w *weights) weigh(head int, v []feature) float64 {
+	var hashed, formed float64
+	for _, f := range v {
+		if f.at < buckets {
+			hashed += float64(w.hashed[head][f.at]) * float64(f.value)
+		} else {
+			formed += float64(w.forms[head][f.at-buckets]) * float64(f.value)
+		}
+	}
+	return hashed*float64(w.scales[head]) + formed
+}
+
+// model is the one of the repository.
+var model = sync.OnceValue(func() *weights {
+	w, err := decode(stored)
+	if err != nil {
+		panic("worth: weights.bin is damaged: " + err.Error())
+	}
+	return w
+})
+
+// decode reads the weights as [encode] writes them: for each head its scale, the weights of form, and those of hashed features.
+func decode(data []byte) (*weights, error) {
+	const size = 4 + 4*2*forms + buckets
+	if len(data) != heads*size {
+		return nil, errors.New("it has another length than the features")
+	}
+	w := &weights{}
+	for head := range heads {
+		part := data[head*size:][:size]
+		w.scales[head] = math.Float32frombits(binary.LittleEndian.Uint32(part))
+		if _, err := binary.Decode(part[4:], binary.LittleEndian, &w.forms[head]); err != nil {
+			return nil, err
+		}
+		w.hashed[head] = make([]int8, buckets)
+		if _, err := binary.Decode(part[4+4*2*forms:], binary.LittleEndian, w.hashed[head]); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// encode writes the weights of all heads.
+func encode(of [heads][]float64) []byte {
+	var out []byte
+	for _, w := range of {
+		most := 0.0
+		for _, x := range w[:buckets] {
+			most = max(most, math.Abs(x))
+		}
+		scale := float32(max(most, 1e-9) / math.MaxInt8)
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scale))
+		for _, x := range w[buckets:] {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(x)))
+		}
+		for _, x := range w[:buckets] {
+			out = append(out, byte(int8(math.Round(x/float64(scale)))))
+		}
+	}
+	return out
+}

@@ -1,0 +1,248 @@
+// Package worth extracts memories from conversation by learned weights: no network, no language model, the same result every time.
+//
+// Each sentence gets a worth from its words, its form and its place; a sentence that passes becomes an entry with that
+// sentence as its evidence, and its type comes from the same features. The weights are those of logistic regression on
+// sessions that readers have labeled: see the directory labels and TestTrain.
+package worth
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"axiommind/activities/llm/rules"
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+// Version names the weights. It changes with every change of what is found.
+const Version = "worth-v1"
+
+const (
+	// passesWork and passesChat are the worth from which on a sentence becomes an entry, as a probability, where an agent works
+	// on files and where people talk. In talk the rules find most of what matters, and judges kept a quarter of the sentences below one half.
+	passesWork, passesChat = 0.18, 0.8
+	// most bounds the entries of a window.
+	most = 20
+	// lineMax is the length in runes up to which a line is one entry, since its sentences need each other: readers quote no more.
+	lineMax = 400
+	// titleMax is the length in runes above which a title is the best sentence alone.
+	titleMax = 200
+	// alike is the share of words from which on two sentences say the same.
+	alike = 0.7
+	// needsContext is the length in runes below which an answer takes in the sentence that it answers.
+	needsContext = 60
+)
+
+// kind is what a sentence can be.
+type kind struct {
+	label, state string
+	entry        schema.EntryType
+	category     string
+	status       schema.TaskStatus
+}
+
+// kinds are in the order of the weights.
+var kinds = [heads - headTypes]kind{
+	{label: "decision", entry: schema.EntryDecision},
+	{label: "preference", entry: schema.EntryFact, category: schema.CategoryPreference},
+	{label: "correction", entry: schema.EntryFact, category: schema.CategoryCorrection},
+	{label: "fact", entry: schema.EntryFact, category: schema.CategoryContext},
+	{label: "insight", entry: schema.EntryInsight},
+	{label: "task", state: "open", entry: schema.EntryTaskNote, status: schema.TaskPending},
+	// A report in passing names its task in other words, and would become a task that nothing ends: it is kept as what came of the work.
+	{label: "task", state: "done", entry: schema.EntryInsight},
+	{label: "reference", entry: schema.EntryReference},
+}
+
+// Extract returns what the messages hold that is worth remembering: what rules find, which know a task's state and its
+// blockers by what is written, and then the sentences of most worth in their order. Evidence refers to each message's
+// Index, and every quote is whole sentences or lines of its Text. Package rules explains works.
+func Extract(window []schema.Message, works bool) schema.Extraction {
+	out := rules.Extract(window, works)
+	ranked := entriesOf(model(), split(window))
+	out.Entries = append(out.Entries, slices.DeleteFunc(ranked, func(e schema.ExtractedEntry) bool { return quoted(out.Entries, e.Evidence) })...)
+	return out
+}
+
+// entriesOf returns the entries of the sentences of most worth.
+func entriesOf(w *weights, all []sentence) []schema.ExtractedEntry {
+	var out []schema.ExtractedEntry
+	boundaries := map[*schema.Message]rules.Boundaries{}
+	for _, f := range pick(w, all, passes(all), most) {
+		if e, ok := entryOf(all, f, boundaries); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// passes returns the worth from which on a sentence of a window becomes an entry.
+func passes(all []sentence) float64 {
+	if len(all) == 0 {
+		return 1
+	}
+	return passesChat + (passesWork-passesChat)*all[0].work
+}
+
+// quoted reports whether an entry rests on one of the quotes, or on a part of it.
+func quoted(entries []schema.ExtractedEntry, quotes []schema.Quote) bool {
+	same := func(a, b schema.Quote) bool {
+		return a.MessageIndex == b.MessageIndex && (strings.Contains(a.Quote, b.Quote) || strings.Contains(b.Quote, a.Quote))
+	}
+	return slices.ContainsFunc(entries, func(e schema.ExtractedEntry) bool {
+		return slices.ContainsFunc(e.Evidence, func(a schema.Quote) bool {
+			return slices.ContainsFunc(quotes, func(b schema.Quote) bool { return same(a, b) })
+		})
+	})
+}
+
+// found is a run of sentences of a line, first to last, and the one of most worth among them.
+type found struct {
+	first, last, best int
+	kind              kind
+	// worth is a probability.
+	worth float64
+}
+
+// pick returns the sentences of most worth, in their order, each with those of its line.
+func pick(w *weights, all []sentence, least float64, limit int) []found {
+	vectors := make([][]feature, len(all))
+	worth := make([]float64, len(all))
+	ranked := []int{}
+	for i := range all {
+		vectors[i] = features(all, i)
+		if worth[i] = probability(w.weigh(headWorth, vectors[i])); worth[i] >= least {
+			ranked = append(ranked, i)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+	taken := make([]bool, len(all))
+	said := []map[string]bool{}
+	out := []found{}
+	for _, i := range ranked {
+		if taken[i] {
+			continue
+		}
+		if len(out) == limit {
+			break
+		}
+		set := setOf(all[i].text())
+		if slices.ContainsFunc(said, func(o map[string]bool) bool { return overlap(set, o) >= alike }) {
+			continue
+		}
+		said = append(said, set)
+		f := found{first: i, last: i, best: i, kind: kindOf(w, vectors[i]), worth: worth[i]}
+		sameLine := func(n int) bool {
+			return n >= 0 && n < len(all) && all[n].message == all[i].message && all[n].LineStart == all[i].LineStart && !taken[n]
+		}
+		if utf8.RuneCountInString(all[i].m.Text[all[i].LineStart:all[i].LineEnd]) <= lineMax {
+			for sameLine(f.first - 1) {
+				f.first--
+			}
+			for sameLine(f.last + 1) {
+				f.last++
+			}
+		}
+		for n := f.first; n <= f.last; n++ {
+			taken[n] = true
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.first, b.first) })
+	return out
+}
+
+func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
+
+// kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through them.
+func kindOf(w *weights, v []feature) kind {
+	var weighed [len(kinds)]float64
+	best, sum := 0, 0.0
+	for n := range kinds {
+		weighed[n] = math.Exp(w.weigh(headTypes+n, v))
+		sum += weighed[n]
+	}
+	for n := range kinds {
+		open := kinds[n].status != "" && 2*weighed[n] < sum
+		if !open && weighed[n] > weighed[best] {
+			best = n
+		}
+	}
+	return kinds[best]
+}
+
+func setOf(t string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range tokens(t) {
+		out[w] = true
+	}
+	return out
+}
+
+// overlap returns the share of words that two sentences have in common.
+func overlap(a, b map[string]bool) float64 {
+	both := 0
+	for w := range a {
+		if b[w] {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(a)+len(b)-both))
+}
+
+// entryOf makes an entry of what was found.
+func entryOf(all []sentence, f found, boundaries map[*schema.Message]rules.Boundaries) (schema.ExtractedEntry, bool) {
+	first, last := &all[f.first], &all[f.last]
+	quote := quoteOf(first, last, boundaries)
+	if quote == "" {
+		return schema.ExtractedEntry{}, false
+	}
+	title := first.m.Text[first.Start:last.End]
+	if utf8.RuneCountInString(title) > titleMax {
+		title = all[f.best].text()
+	}
+	evidence := []schema.Quote{{MessageIndex: first.m.Index, Quote: quote}}
+	if asked, ok := answered(all, f); ok {
+		if before := quoteOf(asked, asked, boundaries); before != "" {
+			evidence = append([]schema.Quote{{MessageIndex: asked.m.Index, Quote: before}}, evidence...)
+			title = asked.text() + " " + title
+		}
+	}
+	title = rules.Title(title)
+	if utf8.RuneCountInString(title) < 4 {
+		return schema.ExtractedEntry{}, false
+	}
+	confidence := math.Round(100*f.worth) / 100
+	e := schema.ExtractedEntry{Type: f.kind.entry, Title: title, Category: f.kind.category, Confidence: &confidence, Evidence: evidence}
+	if f.kind.status != "" {
+		e.Task = &schema.ExtractedTask{Title: strings.TrimRight(title, ".!。！"), Status: f.kind.status}
+	}
+	return e, true
+}
+
+// quoteOf returns the whole sentences from the first to the last, or "".
+func quoteOf(first, last *sentence, boundaries map[*schema.Message]rules.Boundaries) string {
+	b := boundaries[first.m]
+	if b == nil {
+		b = text.NewBoundaries(first.m.Text)
+		boundaries[first.m] = b
+	}
+	return rules.Quote(first.m.Text, b, rules.Sentence{Start: first.Start, End: last.End, LineStart: first.LineStart, LineEnd: last.LineEnd})
+}
+
+// answered returns the sentence that a user's short answer answers: the last one of the assistant's message before.
+func answered(all []sentence, f found) (*sentence, bool) {
+	s := &all[f.first]
+	if s.m.Role != schema.RoleUser || s.n > 0 || utf8.RuneCountInString(s.m.Text) >= needsContext {
+		return nil, false
+	}
+	for i := f.first - 1; i >= 0 && all[i].message == s.message-1 && all[i].m.Role != s.m.Role; i-- {
+		if !all[i].Heading {
+			return &all[i], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,222 @@
+package worth
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/activities/llm/rules"
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+func conversation(turns ...string) []schema.Message {
+	out := make([]turn, len(turns))
+	for i, t := range turns {
+		role, content, _ := strings.Cut(t, ": ")
+		out[i] = turn{map[string]string{"u": "user", "a": "assistant"}[role], content}
+	}
+	return windowOf(out)
+}
+
+// worthOf returns the worth of each sentence of a window.
+func worthOf(window []schema.Message) map[string]float64 {
+	all, out := split(window), map[string]float64{}
+	for i := range all {
+		out[all[i].text()] = probability(model().weigh(headWorth, features(all, i)))
+	}
+	return out
+}
+
+func TestWorkIsWorthMoreThanTalk(t *testing.T) {
+	t.Parallel()
+	worth := worthOf(conversation(
+		"u: It starts in `pkg/import/archive.go`. Can you look?",
+		"a: Let me look at `archive.go`.\n\nLet me run the tests.",
+		"a: ## Root cause\n\nThe pool is exhausted: `openFile` in `pkg/import/archive.go` takes a connection for each file and never gives it back.",
+		"u: I don't want a bigger pool. We should stream the files through one connection instead, because the database is shared with billing.",
+		"a: OK.",
+		"a: All tests pass. The import of the 2 GB archive now takes 40 seconds.",
+		"u: thanks!",
+	))
+	for _, kept := range []string{
+		"The pool is exhausted: `openFile` in `pkg/import/archive.go` takes a connection for each file and never gives it back.",
+		"We should stream the files through one connection instead, because the database is shared with billing.",
+		"The import of the 2 GB archive now takes 40 seconds.",
+	} {
+		for _, passing := range []string{"Let me look at `archive.go`.", "Let me run the tests.", "OK.", "thanks!", "Can you look?"} {
+			require.Greater(t, worth[kept], 4*worth[passing], "%q against %q", kept, passing)
+		}
+	}
+}
+
+func TestLifeIsWorthMoreThanAdvice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ said, passing, answer string }{
+		{"My daughter Ida is allergic to peanuts and starts school in Bremen in August.", "Can you help me?", "Here are ten tips for a healthy lunch box."},
+		{"Meine Tochter Ida ist gegen Erdnüsse allergisch und kommt im August in Bremen in die Schule.", "Kannst du mir helfen?", "Hier sind zehn Tipps für eine gesunde Brotdose."},
+		{"娘のイダはピーナッツアレルギーで、8月から横浜の小学校に通います。", "手伝ってもらえますか？", "健康的なお弁当のヒントを10個ご紹介します。"},
+	} {
+		worth := worthOf(conversation("u: "+c.said+" "+c.passing, "a: "+c.answer))
+		require.Greater(t, worth[c.said], 4*worth[c.passing])
+		require.Greater(t, worth[c.said], 4*worth[c.answer])
+	}
+}
+
+// A line is one entry, and a long one only its best sentence.
+func TestALineIsOneEntry(t *testing.T) {
+	t.Parallel()
+	said := "We keep the retry limit at five. The provider blocks us after six."
+	window := conversation("u: " + said + "\n\nThat is all.")
+	all := split(window)
+	require.Len(t, all, 3)
+	runs := pick(model(), all, 0, 10)
+	require.Len(t, runs, 2)
+	require.Equal(t, []int{0, 1}, []int{runs[0].first, runs[0].last})
+	e, ok := entryOf(all, runs[0], map[*schema.Message]rules.Boundaries{})
+	require.True(t, ok)
+	require.Equal(t, "We keep the retry limit at five. The provider blocks us after six.", e.Title)
+	require.Equal(t, said, e.Evidence[0].Quote)
+
+	all = split(conversation("u: " + said + strings.Repeat(" And so on, and so on.", 20)))
+	for _, run := range pick(model(), all, 0, 2) {
+		require.Equal(t, run.first, run.last)
+	}
+}
+
+func TestShortAnswersCarryTheirQuestion(t *testing.T) {
+	t.Parallel()
+	all := split(conversation("a: Both work. I recommend option B, a table per tenant, because a restore then touches one of them. Shall I use a table per tenant?",
+		"u: Yes, let's do that."))
+	last := len(all) - 1
+	e, ok := entryOf(all, found{first: last, last: last, best: last, kind: kinds[0], worth: 0.5}, map[*schema.Message]rules.Boundaries{})
+	require.True(t, ok)
+	require.Equal(t, "Shall I use a table per tenant? Yes, let's do that.", e.Title)
+	require.Equal(t, []schema.Quote{{MessageIndex: 0, Quote: "Shall I use a table per tenant?"}, {MessageIndex: 1, Quote: "Yes, let's do that."}}, e.Evidence)
+
+	all = split(conversation("a: Shall I?", "a: Done."))
+	e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: kinds[6], worth: 0.5}, map[*schema.Message]rules.Boundaries{})
+	require.True(t, ok)
+	require.Equal(t, "Done.", e.Title, "an assistant answers no one")
+}
+
+func TestSentencesThatSayTheSameAreOneEntry(t *testing.T) {
+	t.Parallel()
+	said := "We decided to keep the retry limit at five attempts because the provider blocks us after six."
+	window := conversation("u: "+said, "a: Understood.", "u: Again: "+said)
+	require.Len(t, pick(model(), split(window), 0, 10), 2)
+}
+
+// anyWindow has messages of any text, in scripts of all kinds, with marks of Markdown.
+func anyWindow() *rapid.Generator[[]schema.Message] {
+	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		"We decided to use Go. ", "TODO: write it. ", "- [x] done\n", "## Head\n", "```\ncode\n```\n", "| a | b |\n", "娘は8歳です。", "할 일: 검토. ", "…", "?", "\x00", "🧪 ", "http://a.b/c ",
+	}))
+	return rapid.Custom(func(t *rapid.T) []schema.Message {
+		turns := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) turn {
+			return turn{rapid.SampledFrom([]string{"user", "assistant"}).Draw(t, "role"), strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")}
+		}), 0, 6).Draw(t, "turns")
+		window := windowOf(turns)
+		for i := range window {
+			window[i].Index += 7 // A window may begin anywhere.
+			window[i].Text = strings.ToValidUTF8(window[i].Text, "")
+		}
+		return window
+	})
+}
+
+func TestEveryEntryRestsOnWholeSentences(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { requireSound(t, anyWindow().Draw(t, "window")) })
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add("We decided to use Go.", "OK. TODO: write it.")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		requireSound(t, windowOf([]turn{{"user", strings.ToValidUTF8(a, "")}, {"assistant", strings.ToValidUTF8(b, "")}}))
+	})
+}
+
+func requireSound(t require.TestingT, window []schema.Message) {
+	all := split(window)
+	boundaries := map[*schema.Message]rules.Boundaries{}
+	for _, f := range pick(model(), all, 0, 1000) { // Whatever its worth.
+		e, ok := entryOf(all, f, boundaries)
+		if !ok {
+			continue
+		}
+		require.NotEmpty(t, e.Title)
+		require.LessOrEqual(t, utf8.RuneCountInString(e.Title), 200)
+		require.NotEmpty(t, e.Evidence)
+		for _, q := range e.Evidence {
+			m := window[q.MessageIndex-window[0].Index]
+			at := strings.Index(m.Text, q.Quote)
+			require.GreaterOrEqual(t, at, 0)
+			whole := false
+			for b := text.NewBoundaries(m.Text); at >= 0 && !whole; {
+				whole = b.Whole(at, at+len(q.Quote))
+				next := strings.Index(m.Text[at+1:], q.Quote)
+				if next < 0 {
+					break
+				}
+				at += 1 + next
+			}
+			require.True(t, whole, "%q of %q", q.Quote, m.Text)
+		}
+		require.Equal(t, e.Type == schema.EntryTaskNote, e.Task != nil)
+		require.GreaterOrEqual(t, *e.Confidence, 0.0)
+		require.LessOrEqual(t, *e.Confidence, 1.0)
+	}
+	require.Equal(t, Extract(window, false), Extract(window, false))
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Don’t use v2.1!":  "don't use v 0 . 0 !",
+		"데이터를 저장":          "데이 이터 터를 저장",
+		"我们用 Go":           "我们 们用 go",
+		"`--flag` → 12 ms": "` - - flag ` → 0 ms",
+		"":                 "",
+		"猫":                "猫",
+	} {
+		require.Equal(t, want, strings.Join(tokens(in), " "), in)
+	}
+	require.Len(t, tokens(strings.Repeat("word ", 1000)), maxTokens)
+}
+
+func TestWeightsOfAnotherLengthAreRefused(t *testing.T) {
+	t.Parallel()
+	_, err := decode(stored[1:])
+	require.ErrorContains(t, err, "another length")
+	var all [heads][]float64
+	for n := range all {
+		all[n] = make([]float64, dimensions)
+		all[n][n], all[n][buckets+n] = -2, 3
+	}
+	w, err := decode(encode(all))
+	require.NoError(t, err)
+	for n := range all {
+		require.InDelta(t, -2, w.weigh(n, []feature{{uint32(n), 1}}), 1e-6)
+		require.InDelta(t, 3, w.weigh(n, []feature{{uint32(buckets + n), 1}}), 1e-6)
+	}
+}
+
+func BenchmarkExtract(b *testing.B) {
+	sessions := gold(b)
+	bytes := 0
+	for _, s := range sessions {
+		for _, m := range s.window {
+			bytes += len(m.Text)
+		}
+	}
+	b.SetBytes(int64(bytes))
+	for b.Loop() {
+		for _, s := range sessions {
+			Extract(s.window, false)
+		}
+	}
+}
