@@ -13,6 +13,7 @@ import (
 func TestRelateReadsContents(t *testing.T) {
 	t.Parallel()
 	say := func(title, content string) schema.Entry { return schema.Entry{Title: title, Content: content} }
+	refer := func(title string) schema.Entry { return schema.Entry{Type: schema.EntryReference, Title: title} }
 	const title = "The retry policy of the mailer"
 	for name, tt := range map[string]struct {
 		a, b   schema.Entry
@@ -25,6 +26,8 @@ func TestRelateReadsContents(t *testing.T) {
 		"one says more":        {say(title, "Five tries, then a letter."), say(title, ""), pair.Restatement, false},
 		"each says its own":    {say(title, "Five tries, then a letter."), say(title, "It gives up at once."), pair.Unrelated, false},
 		"titles contradict":    {say("The limit is 5.", "The limit is 5."), say("The limit is 8.", ""), pair.Conflict, false},
+		"references differ":    {refer("issue #183"), refer("issue #266"), pair.Unrelated, false},
+		"references agree":     {refer("issue #183"), refer("Issue #183"), pair.Restatement, true},
 		"titles say different": {say("The limit is 5.", ""), say("The pool is ready.", ""), pair.Unrelated, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -192,7 +192,10 @@ func (w *snapshot) relation(a, b *statement) pair.Relation {
 // the same only if their contents do, too, and in the same words only if these are.
 func relate(parse func(title string) pair.Statement, a, b schema.Entry) pair.Relation {
 	r := parse(a.Title).Compare(parse(b.Title))
-	if r.Kind != pair.Restatement {
+	switch {
+	case r.Kind == pair.Conflict && (a.Type == schema.EntryReference || b.Type == schema.EntryReference):
+		return pair.Relation{} // A reference points at one thing, and another at another.
+	case r.Kind != pair.Restatement:
 		return r
 	}
 	x, y := beyondTitle(a), beyondTitle(b)

@@ -77,6 +77,38 @@ func TestDefaultsAreOffline(t *testing.T) {
 	require.Equal(t, "hash-v2-384", e.Version())
 }
 
+func TestOfflineModelsHaveNames(t *testing.T) {
+	t.Parallel()
+	for _, want := range []Rules{NewWorth(), NewRules()} {
+		m, err := NewModel(t.Context(), Config{Provider: ProviderRules, Model: want.name})
+		require.NoError(t, err)
+		require.Equal(t, want.Identity(), m.Identity())
+		require.Equal(t, want.Identity(), OfflineModel(want.name).Identity())
+	}
+	require.Equal(t, NewWorth().Identity(), OfflineModel("rules-v4").Identity(), "one that is gone is computed with the default")
+	_, err := NewModel(t.Context(), Config{Provider: ProviderRules, Model: "gemini-2.5-flash"})
+	require.ErrorContains(t, err, `rules has the models worth-v1 and rules-v5, not "gemini-2.5-flash"`)
+}
+
+// Sessions of work leave what matters in memory, which wordings alone do not find.
+func TestWorthFindsMoreThanRules(t *testing.T) {
+	t.Parallel()
+	said := "The pool in `pkg/sync` was exhausted because `openFile` takes a connection for each file."
+	window := []schema.Message{{Index: 3, Role: schema.RoleUser, Kind: schema.KindText, Text: said}}
+	for m, want := range map[*Rules][]schema.Quote{new(NewRules()): nil, new(NewWorth()): {{MessageIndex: 3, Quote: said}}} {
+		resp, err := m.Generate(t.Context(), ExtractionRequest(window, Params{}))
+		require.NoError(t, err)
+		r, err := ReadExtraction(resp.Text)
+		require.NoError(t, err)
+		require.Empty(t, r.Rejected)
+		var got []schema.Quote
+		for _, e := range r.Entries {
+			got = append(got, e.Evidence...)
+		}
+		require.Equal(t, want, got)
+	}
+}
+
 func TestRulesAnswerLikeAModel(t *testing.T) {
 	t.Parallel()
 	resp, err := NewRules().Generate(t.Context(), ExtractionRequest(testWindow(), Params{}))
