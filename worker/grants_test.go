@@ -124,6 +124,7 @@ func TestEraserRole(t *testing.T) {
 	at, err := x.Now(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, x.PurgeTables(t.Context(), at, "events_raw"))
+	require.NoError(t, x.Exec(t.Context(), "ALTER TABLE erasure_secrets DROP PARTITION 'an erasure'"))
 	require.NotEmpty(t, column(t, conn, "SELECT event_id FROM events_raw"))
 	tables := column(t, conn, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'")
 	require.Greater(t, len(tables), 20)

@@ -19,7 +19,7 @@ const pollEvery = 100 * time.Millisecond
 
 // patience is how many times the time of [Store.Drain] a program waits for new tables before it takes the rebuild for
 // gone. Temporal starts an activity again before that whose worker was killed.
-const patience = 6
+const patience = 8
 
 // Table is a table that a projector writes.
 type Table struct {

@@ -156,7 +156,7 @@ func (f *finding) choose(ctx context.Context) (asked schema.PairsAskedPayload, e
 func noteBytes(s *statement) int { return len(s.Title) + len(s.Content) }
 
 // believed returns the latest entries that may be asked about. What says the same as an older entry is left out: a
-// statement is asked about once, by the oldest entry that makes it. So are notes of tasks, whose state has conflicts of
+// statement is asked about once, by the oldest entry that makes it. So are references, and notes of tasks, whose state has conflicts of
 // its own.
 func (f *finding) believed(ctx context.Context) ([]*statement, error) {
 	of := entry.InProject(f.in.Project)
@@ -170,7 +170,7 @@ func (f *finding) believed(ctx context.Context) ([]*statement, error) {
 	var out []*statement
 	for _, row := range rows {
 		row.OccurredAt = row.OccurredAt.UTC()
-		if s := (&statement{Row: row}); row.OriginalID == "" && noteBytes(s) <= maxNoteBytes {
+		if s := (&statement{Row: row}); row.OriginalID == "" && row.Type != schema.EntryReference && noteBytes(s) <= maxNoteBytes {
 			out = append(out, s)
 		}
 	}

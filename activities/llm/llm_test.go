@@ -85,7 +85,7 @@ func TestOfflineModelsHaveNames(t *testing.T) {
 		require.Equal(t, want.Identity(), m.Identity())
 		require.Equal(t, want.Identity(), OfflineModel(want.name).Identity())
 	}
-	require.Equal(t, NewWorth().Identity(), OfflineModel("rules-v4").Identity(), "one that is gone is computed with the default")
+	require.Equal(t, NewRules().Identity(), OfflineModel("rules-v4").Identity(), "an earlier version")
 	_, err := NewModel(t.Context(), Config{Provider: ProviderRules, Model: "gemini-2.5-flash"})
 	require.ErrorContains(t, err, `rules has the models worth-v1 and rules-v5, not "gemini-2.5-flash"`)
 }

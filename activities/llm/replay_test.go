@@ -16,8 +16,9 @@ func TestReplayWindows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.say(t, message(schema.RoleUser, schema.KindText, "We decided to use ClickHouse for the 로그."))
-	rules := ExtractorOf(NewRules().Identity())
-	recorded := schema.MemoryExtractedPayload{SessionID: "s", Window: schema.Window{Hash: "as it was"}, Extractor: rules, ResponseKeys: []string{}}
+	recorded := schema.MemoryExtractedPayload{
+		SessionID: "s", Window: schema.Window{Hash: "as it was"}, Extractor: ExtractorOf(NewRules().Identity()), ResponseKeys: []string{},
+	}
 	in := ReplayInput{RecordInput: RecordInput{SessionKey: b.key, BuildID: "b", At: time.UnixMicro(1)}, Recorded: []schema.MemoryExtractedPayload{recorded}}
 	result, err := Replay(t.Context(), b.log, in)
 	require.NoError(t, err)
@@ -31,6 +32,23 @@ func TestReplayWindows(t *testing.T) {
 	_, err = Replay(t.Context(), b.log, in)
 	require.ErrorIs(t, err, eventlog.ErrNotFound)
 	require.ErrorContains(t, err, `read the answer for messages 0 to 0: the log holds none with the recorded key "gone"`)
+}
+
+// Answers that a worker computed are computed again by the model that the build was made with.
+func TestReplayComputesWithTheSameModel(t *testing.T) {
+	t.Parallel()
+	const found = "The pool in `pkg/sync` was exhausted because `openFile` takes a connection for each file."
+	for _, model := range []Rules{NewRules(), NewWorth()} {
+		b := newBench(t)
+		b.say(t, message(schema.RoleUser, schema.KindText, found))
+		in := ReplayInput{RecordInput: RecordInput{SessionKey: b.key, BuildID: "b", At: time.UnixMicro(1)}, Recorded: []schema.MemoryExtractedPayload{
+			{SessionID: "s", Extractor: ExtractorOf(model.Identity()), ResponseKeys: []string{}},
+		}}
+		result, err := Replay(t.Context(), b.log, in)
+		require.NoError(t, err)
+		require.Equal(t, model.Identity().String(), result.Here)
+		require.Equal(t, model.name == NewWorth().name, result.Entries == 1)
+	}
 }
 
 // Windows are read in pages of one extractor; one that something was kept of begins a page, for that is read from the log.

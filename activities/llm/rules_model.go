@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"axiommind/activities/llm/rules"
 	"axiommind/activities/llm/worth"
@@ -39,9 +40,9 @@ func NewWorth() Rules { return Rules{worth.Version, worth.Extract} }
 // NewRules returns the offline model that knows phrases alone: see package rules.
 func NewRules() Rules { return Rules{rules.Version, rules.Extract} }
 
-// OfflineModel returns the offline model with the name, or the default one.
+// OfflineModel returns the offline model that a build was made with, in its present version.
 func OfflineModel(name string) Rules {
-	if name == rules.Version {
+	if strings.HasPrefix(name, "rules-") {
 		return NewRules()
 	}
 	return NewWorth()

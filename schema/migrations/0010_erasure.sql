@@ -14,7 +14,8 @@ ORDER BY (erasure_id, stream, seq, event_id, checksum)
 SETTINGS old_parts_lifetime = 1;
 
 -- Keys and fingerprints of erasures that have not ended, under which the content of erased texts is looked for. No event holds them,
--- and no role but the eraser's reads them. They are deleted once a check has found nothing.
+-- and no role but the eraser's reads them. They are deleted once a check has found nothing. Old parts go at once, so a merge must be on
+-- the disk before.
 CREATE TABLE IF NOT EXISTS erasure_secrets
 (
     erasure_id String,

@@ -75,7 +75,7 @@ func (x *extractor) message(m *schema.Message) {
 		x.asked = runeStart(m.Text, pasted/4)
 	}
 	if m.Role == schema.RoleUser {
-		x.own = ownWords(m.Text, x.hands)
+		x.own = OwnWords(m.Text, x.hands)
 	}
 	x.hits = x.phrases.find(m.Text, x.hits[:0])
 	slices.SortStableFunc(x.hits, func(a, b hit) int { return cmp.Compare(a.start, b.start) })

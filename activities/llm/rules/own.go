@@ -8,10 +8,10 @@ import (
 // opening is how much of a message, in runes, says what is asked for.
 const opening = 240
 
-// ownWords returns where what a user says for itself ends in a message: what follows a colon at the
+// OwnWords returns where the words of a user's own end in a message, in bytes: text that follows a colon at the
 // end of a line, or opens a letter, is handed over, and a long message is mostly pasted. A message
 // that orders a text or a role is made of its terms alone.
-func ownWords(text string, hands bool) int {
+func OwnWords(text string, hands bool) int {
 	limit := len(text)
 	if n := utf8.RuneCountInString(text); n > pasted || !hands && n > pasted/2 {
 		limit = runeStart(text, pasted/4)

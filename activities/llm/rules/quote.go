@@ -20,12 +20,12 @@ const (
 	maxTitle = 200
 )
 
-// quoteOf returns what proves an entry read from a piece of the message: see [Quote].
+// quoteOf returns the quote that proves an entry read from a piece of the message: see [Quote].
 func (x *extractor) quoteOf(around, s span) string {
 	return Quote(x.m.Text, x.boundaries, Sentence{Start: s.start, End: s.end, LineStart: around.start, LineEnd: around.end})
 }
 
-// Quote returns what proves a sentence of the text: the fewest whole sentences or lines
+// Quote returns the quote that proves a sentence of the text: the fewest whole sentences or lines
 // that hold it, however long, since a part of one may say what the whole does not. A short one takes in those
 // of the line around it. It returns "" where none is short enough for a quote.
 func Quote(text string, boundaries Boundaries, of Sentence) string {
@@ -93,8 +93,8 @@ func notSpace(r rune) bool { return !unicode.IsSpace(r) }
 
 func runes(text string, s span) int { return utf8.RuneCountInString(text[s.start:s.end]) }
 
-// cutRunes returns the longest beginning of s of at most n runes that ends with a grapheme.
-func cutRunes(s string, n int) string {
+// Cut returns the longest beginning of s of at most n runes that ends with a grapheme.
+func Cut(s string, n int) string {
 	end, runes, state := 0, 0, -1
 	for rest := s; rest != ""; {
 		var cluster string
@@ -116,7 +116,7 @@ func clean(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_~-–—:：;；,，、", r) })
 	if utf8.RuneCountInString(s) > maxTitle {
-		s = cutRunes(s, maxTitle-1) + "…"
+		s = Cut(s, maxTitle-1) + "…"
 	}
 	return s
 }

@@ -33,14 +33,21 @@ type sentence struct {
 	// message is the place of the message in the window, of messages that the window has. n is the sentence's place in
 	// its message, of the message's sentences.
 	message, messages, n, of int
-	// work is from 0 to 1: how much of the window speaks of files and code. What an assistant explains there is worth more than in a chat.
+	// work is from 0 to 1: how much of the window speaks of files and code. An assistant's explanation is worth more there than in a chat.
 	work float64
+	// handedOver is true for a user's message where it hands over words of others: a letter, or text that is pasted.
+	handedOver bool
 }
 
 func (s *sentence) text() string { return s.m.Text[s.Start:s.End] }
 
-// split returns the sentences of the messages that are conversation, in order.
-func split(window []schema.Message) []sentence {
+func (s *sentence) asks() bool {
+	bare := strings.TrimRight(s.text(), "*_\"'`) ")
+	return strings.HasSuffix(bare, "?") || strings.HasSuffix(bare, "？")
+}
+
+// split returns the sentences of the messages that are conversation, in order. Package rules explains works.
+func split(window []schema.Message, works bool) []sentence {
 	var out []sentence
 	for i := range window {
 		m := &window[i]
@@ -49,7 +56,7 @@ func split(window []schema.Message) []sentence {
 		}
 		found := rules.Sentences(m.Text)
 		for n, s := range found {
-			out = append(out, sentence{s, m, i, len(window), n, len(found), 0})
+			out = append(out, sentence{Sentence: s, m: m, message: i, messages: len(window), n: n, of: len(found)})
 		}
 	}
 	technical := 0
@@ -59,8 +66,14 @@ func split(window []schema.Message) []sentence {
 		}
 	}
 	const much = 0.25
+	own := map[*schema.Message]int{}
 	for i := range out {
-		out[i].work = min(1, float64(technical)/much/float64(len(out)))
+		s := &out[i]
+		s.work = min(1, float64(technical)/much/float64(len(out)))
+		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
+			own[s.m] = rules.OwnWords(s.m.Text, works || s.work == 1) + 1
+		}
+		s.handedOver = s.m.Role == schema.RoleUser && s.Start+1 >= own[s.m]
 	}
 	return out
 }
@@ -136,7 +149,7 @@ func features(all []sentence, i int) []feature {
 	is(formBullet, s.Bullet)
 	is(formHeading, s.Heading)
 	is(formBox, s.Box)
-	is(formQuestion, strings.HasSuffix(bare, "?") || strings.HasSuffix(bare, "？"))
+	is(formQuestion, s.asks())
 	is(formColon, strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "："))
 	is(formCode, strings.Count(t, "`") > 1)
 	is(formBold, strings.Contains(t, "**"))

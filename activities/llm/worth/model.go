@@ -11,7 +11,7 @@ import (
 //go:embed weights.bin
 var stored []byte
 
-// heads are what a sentence's vector is weighed for.
+// heads are the outputs of the model.
 const (
 	// headWorth is the logit of its being worth remembering.
 	headWorth = iota

@@ -137,6 +137,11 @@ func own(tb testing.TB) []labeled {
 			at := strings.Index(s.Messages[it.Message].Content, it.Quote)
 			require.GreaterOrEqual(tb, at, 0, f)
 			it.Spans = [][3]int{{it.Message, at, at + len(it.Quote)}}
+			for _, more := range it.More {
+				at := strings.Index(s.Messages[more.Message].Content, more.Quote)
+				require.GreaterOrEqual(tb, at, 0, f)
+				it.Spans = append(it.Spans, [3]int{more.Message, at, at + len(more.Quote)})
+			}
 			l.Items = append(l.Items, it.label)
 		}
 		out = append(out, l)
@@ -227,7 +232,7 @@ func overlaps(a, b [][3]int) bool {
 	})
 }
 
-// example is a sentence with what it is to weigh.
+// example is a sentence with its label.
 type example struct {
 	v []feature
 	// class is 1 for yes, or the kind.
@@ -238,7 +243,7 @@ type example struct {
 // examples returns those of each head.
 func examples(sessions []labeled) (worth, types []example) {
 	for _, s := range sessions {
-		all := split(s.window)
+		all := split(s.window, false)
 		item := make([]int, len(all))
 		for i := range all {
 			item[i] = -1
@@ -354,7 +359,7 @@ func TestTrain(t *testing.T) {
 	require.NoError(t, os.WriteFile("weights.bin", learn(training(t)), 0o600))
 }
 
-// tally counts what was found of what readers have found.
+// tally counts the items that were found, of those that readers marked.
 type tally struct {
 	all, must, foundAll, foundMust, entries, worth, sessions, typed int
 }
@@ -463,7 +468,7 @@ func TestTrainedOnOthers(t *testing.T) {
 			if counts[name(s)] == nil {
 				counts[name(s)] = &tally{}
 			}
-			counts[name(s)].add(s, schema.Extraction{Entries: entriesOf(w, split(s.window))})
+			counts[name(s)].add(s, schema.Extraction{Entries: entriesOf(w, split(s.window, false))})
 		}
 	}
 	for fold := range 4 {

@@ -17,13 +17,13 @@ import (
 	"axiommind/schema"
 )
 
-// Version names the weights. It changes with every change of what is found.
+// Version names the weights. It changes with every change in the results.
 const Version = "worth-v1"
 
 const (
 	// passesWork and passesChat are the worth from which on a sentence becomes an entry, as a probability, where an agent works
 	// on files and where people talk. In talk the rules find most of what matters, and judges kept a quarter of the sentences below one half.
-	passesWork, passesChat = 0.18, 0.8
+	passesWork, passesChat = 0.16, 0.8
 	// most bounds the entries of a window.
 	most = 20
 	// lineMax is the length in runes up to which a line is one entry, since its sentences need each other: readers quote no more.
@@ -57,12 +57,12 @@ var kinds = [heads - headTypes]kind{
 	{label: "reference", entry: schema.EntryReference},
 }
 
-// Extract returns what the messages hold that is worth remembering: what rules find, which know a task's state and its
-// blockers by what is written, and then the sentences of most worth in their order. Evidence refers to each message's
+// Extract returns the memories in the messages: the entries of the rules, which know a task's state and blockers by their
+// wording, and then the lines of the sentences of most worth, in their order. Evidence refers to each message's
 // Index, and every quote is whole sentences or lines of its Text. Package rules explains works.
 func Extract(window []schema.Message, works bool) schema.Extraction {
 	out := rules.Extract(window, works)
-	ranked := entriesOf(model(), split(window))
+	ranked := entriesOf(model(), split(window, works))
 	out.Entries = append(out.Entries, slices.DeleteFunc(ranked, func(e schema.ExtractedEntry) bool { return quoted(out.Entries, e.Evidence) })...)
 	return out
 }
@@ -103,8 +103,8 @@ func quoted(entries []schema.ExtractedEntry, quotes []schema.Quote) bool {
 type found struct {
 	first, last, best int
 	kind              kind
-	// worth is a probability.
-	worth float64
+	// confidence is 0.5 for a sentence that just passes.
+	confidence float64
 }
 
 // pick returns the sentences of most worth, in their order, each with those of its line.
@@ -134,7 +134,7 @@ func pick(w *weights, all []sentence, least float64, limit int) []found {
 			continue
 		}
 		said = append(said, set)
-		f := found{first: i, last: i, best: i, kind: kindOf(w, vectors[i]), worth: worth[i]}
+		f := found{first: i, last: i, best: i, kind: kindOf(w, vectors[i], all[i].handedOver), confidence: 0.5 + 0.5*(worth[i]-least)/(1-least)}
 		sameLine := func(n int) bool {
 			return n >= 0 && n < len(all) && all[n].message == all[i].message && all[n].LineStart == all[i].LineStart && !taken[n]
 		}
@@ -157,17 +157,20 @@ func pick(w *weights, all []sentence, least float64, limit int) []found {
 
 func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
 
-// kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through them.
-func kindOf(w *weights, v []feature) kind {
+// kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through them. Words
+// that a user hands over state no fact: those are the user's to state.
+func kindOf(w *weights, v []feature, handedOver bool) kind {
 	var weighed [len(kinds)]float64
 	best, sum := 0, 0.0
 	for n := range kinds {
 		weighed[n] = math.Exp(w.weigh(headTypes+n, v))
 		sum += weighed[n]
 	}
-	for n := range kinds {
-		open := kinds[n].status != "" && 2*weighed[n] < sum
-		if !open && weighed[n] > weighed[best] {
+	for n, k := range kinds {
+		if k.status != "" && 2*weighed[n] < sum || k.entry == schema.EntryFact && handedOver {
+			continue
+		}
+		if weighed[n] > weighed[best] {
 			best = n
 		}
 	}
@@ -208,14 +211,14 @@ func entryOf(all []sentence, f found, boundaries map[*schema.Message]rules.Bound
 	if asked, ok := answered(all, f); ok {
 		if before := quoteOf(asked, asked, boundaries); before != "" {
 			evidence = append([]schema.Quote{{MessageIndex: asked.m.Index, Quote: before}}, evidence...)
-			title = asked.text() + " " + title
+			title = rules.Cut(asked.text(), titleMax-utf8.RuneCountInString(title)-1) + " " + title
 		}
 	}
 	title = rules.Title(title)
 	if utf8.RuneCountInString(title) < 4 {
 		return schema.ExtractedEntry{}, false
 	}
-	confidence := math.Round(100*f.worth) / 100
+	confidence := math.Round(100*f.confidence) / 100
 	e := schema.ExtractedEntry{Type: f.kind.entry, Title: title, Category: f.kind.category, Confidence: &confidence, Evidence: evidence}
 	if f.kind.status != "" {
 		e.Task = &schema.ExtractedTask{Title: strings.TrimRight(title, ".!。！"), Status: f.kind.status}
@@ -233,16 +236,15 @@ func quoteOf(first, last *sentence, boundaries map[*schema.Message]rules.Boundar
 	return rules.Quote(first.m.Text, b, rules.Sentence{Start: first.Start, End: last.End, LineStart: first.LineStart, LineEnd: last.LineEnd})
 }
 
-// answered returns the sentence that a user's short answer answers: the last one of the assistant's message before.
+// answered returns the question of the assistant that a user's short message answers. A fact needs none: it would no longer be
+// the user's alone.
 func answered(all []sentence, f found) (*sentence, bool) {
 	s := &all[f.first]
-	if s.m.Role != schema.RoleUser || s.n > 0 || utf8.RuneCountInString(s.m.Text) >= needsContext {
+	if s.m.Role != schema.RoleUser || s.n > 0 || f.kind.entry == schema.EntryFact || utf8.RuneCountInString(s.m.Text) >= needsContext {
 		return nil, false
 	}
-	for i := f.first - 1; i >= 0 && all[i].message == s.message-1 && all[i].m.Role != s.m.Role; i-- {
-		if !all[i].Heading {
-			return &all[i], true
-		}
+	if before := f.first - 1; before >= 0 && all[before].message == s.message-1 && all[before].m.Role == schema.RoleAssistant && all[before].asks() {
+		return &all[before], true
 	}
 	return nil, false
 }

@@ -24,7 +24,7 @@ func conversation(turns ...string) []schema.Message {
 
 // worthOf returns the worth of each sentence of a window.
 func worthOf(window []schema.Message) map[string]float64 {
-	all, out := split(window), map[string]float64{}
+	all, out := split(window, false), map[string]float64{}
 	for i := range all {
 		out[all[i].text()] = probability(model().weigh(headWorth, features(all, i)))
 	}
@@ -66,12 +66,26 @@ func TestLifeIsWorthMoreThanAdvice(t *testing.T) {
 	}
 }
 
+// Words of others that a user pastes are no preference of the user.
+func TestHandedOverWordsStateNoFact(t *testing.T) {
+	t.Parallel()
+	all := split(conversation("u: I want every build to run the tests first. Summarize this mail in `docs/mail.md`:\n\nI am Eve, and I live in Bremen with my two children."), true)
+	require.Len(t, all, 3)
+	for i := range all {
+		require.Equal(t, i >= 2, all[i].handedOver, all[i].text())
+		if of := kindOf(model(), features(all, i), all[i].handedOver); all[i].handedOver {
+			require.NotEqual(t, schema.EntryFact, of.entry)
+			require.Equal(t, schema.EntryFact, kindOf(model(), features(all, i), false).entry, "by its words it is one")
+		}
+	}
+}
+
 // A line is one entry, and a long one only its best sentence.
 func TestALineIsOneEntry(t *testing.T) {
 	t.Parallel()
 	said := "We keep the retry limit at five. The provider blocks us after six."
 	window := conversation("u: " + said + "\n\nThat is all.")
-	all := split(window)
+	all := split(window, false)
 	require.Len(t, all, 3)
 	runs := pick(model(), all, 0, 10)
 	require.Len(t, runs, 2)
@@ -81,7 +95,7 @@ func TestALineIsOneEntry(t *testing.T) {
 	require.Equal(t, "We keep the retry limit at five. The provider blocks us after six.", e.Title)
 	require.Equal(t, said, e.Evidence[0].Quote)
 
-	all = split(conversation("u: " + said + strings.Repeat(" And so on, and so on.", 20)))
+	all = split(conversation("u: "+said+strings.Repeat(" And so on, and so on.", 20)), false)
 	for _, run := range pick(model(), all, 0, 2) {
 		require.Equal(t, run.first, run.last)
 	}
@@ -90,24 +104,36 @@ func TestALineIsOneEntry(t *testing.T) {
 func TestShortAnswersCarryTheirQuestion(t *testing.T) {
 	t.Parallel()
 	all := split(conversation("a: Both work. I recommend option B, a table per tenant, because a restore then touches one of them. Shall I use a table per tenant?",
-		"u: Yes, let's do that."))
+		"u: Yes, let's do that."), false)
 	last := len(all) - 1
-	e, ok := entryOf(all, found{first: last, last: last, best: last, kind: kinds[0], worth: 0.5}, map[*schema.Message]rules.Boundaries{})
+	e, ok := entryOf(all, found{first: last, last: last, best: last, kind: kinds[0], confidence: 0.5}, map[*schema.Message]rules.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "Shall I use a table per tenant? Yes, let's do that.", e.Title)
 	require.Equal(t, []schema.Quote{{MessageIndex: 0, Quote: "Shall I use a table per tenant?"}, {MessageIndex: 1, Quote: "Yes, let's do that."}}, e.Evidence)
 
-	all = split(conversation("a: Shall I?", "a: Done."))
-	e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: kinds[6], worth: 0.5}, map[*schema.Message]rules.Boundaries{})
+	all = split(conversation("a: Shall I?", "a: Done."), false)
+	e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: kinds[6], confidence: 0.5}, map[*schema.Message]rules.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "Done.", e.Title, "an assistant answers no one")
+
+	// A preference stays the user's alone, and so does an answer to no question.
+	for _, c := range []struct {
+		before string
+		kind   kind
+	}{{"a: Shall I push?", kinds[1]}, {"a: All tests pass.", kinds[0]}} {
+		all = split(conversation(c.before, "u: Never push to main."), false)
+		e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: c.kind, confidence: 0.5}, map[*schema.Message]rules.Boundaries{})
+		require.True(t, ok)
+		require.Equal(t, "Never push to main.", e.Title)
+		require.Len(t, e.Evidence, 1)
+	}
 }
 
 func TestSentencesThatSayTheSameAreOneEntry(t *testing.T) {
 	t.Parallel()
 	said := "We decided to keep the retry limit at five attempts because the provider blocks us after six."
 	window := conversation("u: "+said, "a: Understood.", "u: Again: "+said)
-	require.Len(t, pick(model(), split(window), 0, 10), 2)
+	require.Len(t, pick(model(), split(window, false), 0, 10), 2)
 }
 
 // anyWindow has messages of any text, in scripts of all kinds, with marks of Markdown.
@@ -141,7 +167,7 @@ func FuzzExtract(f *testing.F) {
 }
 
 func requireSound(t require.TestingT, window []schema.Message) {
-	all := split(window)
+	all := split(window, false)
 	boundaries := map[*schema.Message]rules.Boundaries{}
 	for _, f := range pick(model(), all, 0, 1000) { // Whatever its worth.
 		e, ok := entryOf(all, f, boundaries)
