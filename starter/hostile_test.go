@@ -311,7 +311,11 @@ func TestDirectoryOfAllKinds(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(in("pipe.jsonl"), 0o600))
 	o := c.process(dir)
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "passed over 2 files:\n")
+	require.Contains(t, o.out, "\n2 files are no transcripts; --verbose lists them\n")
+	require.NotContains(t, o.out, "link.jsonl")
+	o = c.process(dir, "--verbose")
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, "\n2 files are no transcripts:\n")
 	require.Contains(t, o.out, "  "+in("link.jsonl")+": is a symbolic link, which is not followed; give it by name\n")
 	require.Contains(t, o.out, "  "+in("pipe.jsonl")+": is a pipe\n")
 

@@ -29,7 +29,9 @@ type processOptions struct {
 	input          schema.ProcessSessionInput
 	flush          string
 	detach, noWait bool
-	jobs           int
+	// verbose lists the files that are no transcripts.
+	verbose bool
+	jobs    int
 	// sourceKey is the file of the key that grants workers access to the files, or "".
 	sourceKey string
 	// given are the flags that say what is processed, as they were given.
@@ -49,8 +51,9 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.input.Notify, "notify", "", "id of a running workflow that gets the summary as the signal "+schema.SignalSummary)
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	f.BoolVar(&o.noWait, "no-wait", false, "leave a session alone that is being processed already, and exit with 3")
+	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are no transcripts")
 	f.IntVar(&o.jobs, "jobs", schema.DefaultAtOnce, "sessions at a time, of a directory or a file with several")
-	o.given = func() []string { return givenFlags(f, "detach", "no-wait", "output") }
+	o.given = func() []string { return givenFlags(f, "detach", "no-wait", "verbose", "output") }
 	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
 }
 
@@ -76,6 +79,8 @@ type processReport struct {
 	Sessions []*job       `json:"sessions"`
 	// PassedOver are the files of a directory that are no transcripts.
 	PassedOver []passedOver `json:"passed_over"`
+	// verbose lists them for people, too.
+	verbose bool
 }
 
 type passedOver struct {
@@ -363,12 +368,7 @@ func printJobs(w io.Writer, r processReport) error {
 	for _, j := range r.Sessions {
 		note(&b, j, len(r.Sessions) == 1)
 	}
-	if len(r.PassedOver) > 0 {
-		say(&b, "\npassed over %s:\n", plural(len(r.PassedOver), "file", "files"))
-	}
-	for _, p := range r.PassedOver {
-		say(&b, "  %s: %s\n", p.File, oneLine(p.Reason, maxReasonShown))
-	}
+	r.notePassedOver(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -49,7 +49,7 @@ func (a *app) importAll(ctx context.Context, o *processOptions, path string) err
 	case running && o.noWait:
 		return busyError{fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, run.GetID())}
 	}
-	report := processReport{Workflow: a.linkTo(run.GetID()), Sessions: []*job{}, PassedOver: []passedOver{}}
+	report := processReport{Workflow: a.linkTo(run.GetID()), Sessions: []*job{}, PassedOver: []passedOver{}, verbose: o.verbose}
 	if o.detach {
 		return a.printDetached(report, report.Workflow, w.again)
 	}
@@ -127,21 +127,36 @@ func printManyJobs(w io.Writer, r processReport) error {
 	if counts.Quarantined > 0 {
 		say(&b, "the model gave no whole answer to %s; see starter builds list --status partial\n", plural(counts.Quarantined, "window", "windows"))
 	}
-	list := func(title string, of []passedOver) {
-		if len(of) > 0 {
-			say(&b, "\n%s:\n", title)
-		}
-		for _, f := range of[:min(len(of), maxListed)] {
-			say(&b, "  %s: %s\n", f.File, oneLine(f.Reason, maxErrorLine))
-		}
-		if more := len(of) - maxListed; more > 0 {
-			say(&b, "  and %d more: --output json lists all\n", more)
-		}
+	if len(failed) > 0 {
+		b.WriteString("\nfailed:\n")
+		listFiles(&b, failed)
 	}
-	list("failed", failed)
-	list("passed over "+plural(len(r.PassedOver), "file", "files"), r.PassedOver)
+	r.notePassedOver(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// notePassedOver counts the files that are no transcripts, or lists them.
+func (r processReport) notePassedOver(b *strings.Builder) {
+	files := plural(len(r.PassedOver), "file is no transcript", "files are no transcripts")
+	switch {
+	case len(r.PassedOver) == 0:
+	case r.verbose:
+		say(b, "\n%s:\n", files)
+		listFiles(b, r.PassedOver)
+	default:
+		say(b, "\n%s; --verbose lists them\n", files)
+	}
+}
+
+// listFiles lists files with reasons.
+func listFiles(b *strings.Builder, of []passedOver) {
+	for _, f := range of[:min(len(of), maxListed)] {
+		say(b, "  %s: %s\n", f.File, oneLine(f.Reason, maxErrorLine))
+	}
+	if more := len(of) - maxListed; more > 0 {
+		say(b, "  and %d more: --output json lists all\n", more)
+	}
 }
 
 // noTranscript says what a directory holds instead of transcripts.

@@ -127,9 +127,9 @@ func TestImportDirectory(t *testing.T) {
 	again := decode[processReport](t, c.process(filepath.Join(dir, "deep"), "-o", "json"))
 	require.NotNil(t, again.PassedOver)
 	require.Equal(t, map[string]string{"deep/er/b.jsonl": "unchanged"}, endsOf(dir, again))
-	people := c.process(dir)
+	people := c.process(dir, "--verbose")
 	require.Equal(t, exitFailed, people.code)
-	require.Contains(t, people.out, "passed over")
+	require.Contains(t, people.out, "files are no transcripts:\n")
 	require.Contains(t, people.out, "picture.png: cannot tell the format; if it is a transcript, give it by name with --format\n")
 	require.Contains(t, people.err, "2 of 8 sessions failed: none of these was started\n")
 	require.Contains(t, people.out, strings.Repeat("x", sessionCell-1)+"… failed: session_id ")
@@ -254,10 +254,14 @@ func TestManyJobs(t *testing.T) {
 	}
 	var b strings.Builder
 	require.NoError(t, r.print(&b))
+	require.Contains(t, b.String(), "\n300 files are no transcripts; --verbose lists them\n")
+	b.Reset()
+	r.verbose = true
+	require.NoError(t, r.print(&b))
 	require.Contains(t, b.String(), "300 sessions: 120 failed, 180 success\n600 messages (300 new), 900 entries (600 new)\n")
 	require.Contains(t, b.String(), "gave no whole answer to 300 windows")
 	require.Contains(t, b.String(), "failed:\n  /대화/180.jsonl: the model refuses\n")
 	require.Contains(t, b.String(), "  and 20 more: --output json lists all\n")
-	require.Contains(t, b.String(), "passed over 300 files:\n  /대화/0.png: not a transcript\n")
+	require.Contains(t, b.String(), "\n300 files are no transcripts:\n  /대화/0.png: not a transcript\n")
 	require.Contains(t, b.String(), "  and 200 more")
 }

@@ -58,7 +58,7 @@ var registry = []Format{
 	claudeCode, codex, codexHistory, chatGPT, qwen, copilot, deepSeek, kimi, grok, antigravity, gemini,
 	openClaw, omp, pi, cursor, goose, roo, cline, messages,
 	openCode, hermes, zed, anyDatabase,
-	aider, plainText,
+	specStory, aider, plainText,
 }
 
 // nowhere is where an export, or a text, lies.
