@@ -151,6 +151,21 @@ func TestFindAsksOnce(t *testing.T) {
 	require.Empty(t, b.find("r6").Pairs)
 }
 
+// A reference points at one thing, and another at another: a model is not asked whether they contradict each other.
+func TestFindAsksNothingOfReferences(t *testing.T) {
+	t.Parallel()
+	for of, asked := range map[schema.EntryType]int{schema.EntryInsight: 1, schema.EntryReference: 0} {
+		b := newFindBench(t)
+		older, newer := oldPort, newPort
+		older.entryType, newer.entryType = of, of
+		b.say(inSession("p", "u", "one"), 0, older)
+		b.say(inSession("p", "u", "two"), 1, newer)
+		b.pass("p")
+		b.find("r1")
+		require.Len(t, b.reader.prompts, asked, of)
+	}
+}
+
 // What is no longer believed when the answer comes is not contested.
 func TestFindRecordsWhatIsBelieved(t *testing.T) {
 	t.Parallel()
