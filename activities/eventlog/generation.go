@@ -266,6 +266,14 @@ func (s *Store) numberAfter(last uint64) uint64 {
 	return (max(last, uint64(s.opts.Now().UnixMicro())) + 2 + 2*rand.Uint64N(apart)) &^ 1
 }
 
+// versioned is a projector as another version of the code has it.
+type versioned struct {
+	Projector
+	version uint32
+}
+
+func (v versioned) Version() uint32 { return v.version }
+
 // note records the generation.
 func (s *Store) note(ctx context.Context, p Projector, g generation) error {
 	row := offsetRow{version: g.version, Offset: Offset{LastEventID: g.shadow}}

@@ -183,6 +183,18 @@ func tableNames(projectors []Projector) []string {
 	return slices.Compact(out)
 }
 
+// Together returns the projectors, of all, that must be made anew with those named: they share a table.
+func Together(all, named []Projector) []Projector {
+	tables := tableNames(named)
+	var out []Projector
+	for _, p := range all {
+		if slices.ContainsFunc(p.Tables(), func(t Table) bool { return slices.Contains(tables, t.Name) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Place is how far a pass over the log is: in the order of the streams' names.
 type Place struct {
 	Stream string `json:"stream,omitempty"`

@@ -453,14 +453,6 @@ func (s *Store) settle(ctx context.Context, p Projector, g generation) error {
 	}
 }
 
-// versioned is a projector as another version of the code has it.
-type versioned struct {
-	Projector
-	version uint32
-}
-
-func (v versioned) Version() uint32 { return v.version }
-
 // restore makes the generation before the number the current one again, under a number of its own.
 func (s *Store) restore(ctx context.Context, p Projector, number uint64) error {
 	old, err := s.readyBefore(ctx, p.Name(), number)
@@ -499,16 +491,4 @@ func (s *Store) copyOffsets(ctx context.Context, name, table string, from, to ui
 		return fmt.Errorf("copy offsets of %q: %w", name, err)
 	}
 	return nil
-}
-
-// Together returns the projectors, of all, that must be made anew with those named: they share a table.
-func Together(all, named []Projector) []Projector {
-	tables := tableNames(named)
-	var out []Projector
-	for _, p := range all {
-		if slices.ContainsFunc(p.Tables(), func(t Table) bool { return slices.Contains(tables, t.Name) }) {
-			out = append(out, p)
-		}
-	}
-	return out
 }
