@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -227,7 +228,8 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", clientError(err)
 	}
-	if len(result.Hits) == 0 {
+	hits := slices.DeleteFunc(result.Hits, func(h memory.Hit) bool { return h.Weak })
+	if len(hits) == 0 {
 		return "Nothing is remembered of that, so there is nothing to forget.", nil
 	}
 	conn, err := s.clickHouse.get(ctx)
@@ -246,7 +248,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	preview(p, s.o.limit, result.Hits, fact.OfProject(facts, s.o.Project), tasks)
+	preview(p, s.o.limit, hits, fact.OfProject(facts, s.o.Project), tasks)
 	return p.end("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
 }
 

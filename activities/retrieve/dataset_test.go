@@ -42,7 +42,7 @@ func (a asked) Retrieve(ctx context.Context, q eval.Question, limit int) ([]eval
 	})
 	out := make([]eval.Found, len(r.Hits))
 	for i, h := range r.Hits {
-		out[i] = eval.Found{Kind: eval.KindMessage, Session: h.SessionID, Messages: []int{h.Message.Index}, Text: h.Content, Score: h.Score}
+		out[i] = eval.Found{Kind: eval.KindMessage, Session: h.SessionID, Messages: []int{h.Message.Index}, Text: h.Content, Score: h.Score, Weak: h.Weak}
 	}
 	return out, err
 }
@@ -59,16 +59,7 @@ func localEmbedder(t testing.TB) vector.Embedder {
 // testdata/gate.json, which -update writes anew. Say in the commit why it moved.
 func TestGate(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join("eval", "testdata")
-	questions, err := os.Open(filepath.Join(dir, "questions.jsonl"))
-	require.NoError(t, err)
-	defer func() { _ = questions.Close() }()
-	sessions, err := os.Open(filepath.Join(dir, "sessions.jsonl"))
-	require.NoError(t, err)
-	defer func() { _ = sessions.Close() }()
-	d, err := eval.Own(questions, "questions.jsonl", sessions, "sessions.jsonl")
-	require.NoError(t, err)
-
+	d := ownSet(t, "")
 	path := filepath.Join("testdata", "gate.json")
 	gate := map[string]map[string]float64{}
 	raw, err := os.ReadFile(path)
@@ -107,6 +98,21 @@ func TestGate(t *testing.T) {
 		require.NoError(t, e.Encode(gate))
 		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 	}
+}
+
+// ownSet reads a gold set of the repository and its sessions.
+func ownSet(t testing.TB, prefix string) eval.Dataset {
+	t.Helper()
+	dir := filepath.Join("eval", "testdata")
+	questions, err := os.Open(filepath.Join(dir, prefix+"questions.jsonl"))
+	require.NoError(t, err)
+	defer func() { _ = questions.Close() }()
+	sessions, err := os.Open(filepath.Join(dir, prefix+"sessions.jsonl"))
+	require.NoError(t, err)
+	defer func() { _ = sessions.Close() }()
+	d, err := eval.Own(questions, "questions.jsonl", sessions, "sessions.jsonl")
+	require.NoError(t, err)
+	return d
 }
 
 func payloadsOf(sessions []eval.Session) []schema.SessionIngestedPayload {
@@ -238,13 +244,9 @@ func keepVectors(t testing.TB, e vector.Embedder, name string) *vectorsKept {
 	return k
 }
 
-func (k *vectorsKept) SimilarityFloor() (float64, bool) {
-	return k.Embedder.(Floored).SimilarityFloor()
-}
+func (k *vectorsKept) Chance() llm.Chance { return k.Embedder.(llm.Calibrated).Chance() }
 
 func (k *vectorsKept) Alpha() float64 { return versioned{Embedder: k.Embedder}.Alpha() }
-
-func (k *vectorsKept) Baseline() float64 { return versioned{Embedder: k.Embedder}.Baseline() }
 
 func (k *vectorsKept) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	k.mu.Lock()

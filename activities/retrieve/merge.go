@@ -115,7 +115,7 @@ func (c *claim) match(x Explain) {
 		return
 	}
 	c.Explain.Hybrid, c.Explain.Vector, c.Explain.Keyword, c.Explain.Context = x.Hybrid, x.Vector, x.Keyword, x.Context
-	c.Explain.Similarity, c.Explain.BM25 = x.Similarity, x.BM25
+	c.Explain.Similarity, c.Explain.BM25, c.Explain.Height, c.Explain.Words = x.Similarity, x.BM25, x.Height, x.Words
 	c.Score = c.Explain.Score()
 }
 

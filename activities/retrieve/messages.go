@@ -43,8 +43,8 @@ func (r *search) messageQuery(hybrid vector.HybridQuery) vector.HybridQuery {
 func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
 	scored := make([]Hit, 0, len(candidates))
 	for _, c := range candidates {
-		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			t.miss(c)
+		if !related(c) {
+			t.unrelated++
 			continue
 		}
 		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.now())}
@@ -134,8 +134,5 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit, t *tally) error {
 
 // explainMessage computes a message's score.
 func (w Weights) explainMessage(c vector.Candidate, now time.Time) Explain {
-	return Explain{
-		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Context: c.Context, Similarity: c.Similarity, BM25: c.BM25,
-		StageWeight: cmp.Or(w.Message, 1), StatusPenalty: 1, Recency: w.recency(now.Sub(c.OccurredAt)), Corroboration: w.corroboration(1),
-	}
+	return w.explainCandidate(c, cmp.Or(w.Message, 1), 1, w.recency(now.Sub(c.OccurredAt)))
 }

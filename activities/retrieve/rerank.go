@@ -56,8 +56,12 @@ type Explain struct {
 	// Context is what the messages before and after a message add.
 	Context float64 `json:"context,omitempty"`
 	// Similarity is the cosine similarity behind Vector, and BM25 the keyword score behind Keyword.
-	Similarity    float64 `json:"similarity"`
-	BM25          float64 `json:"bm25"`
+	Similarity float64 `json:"similarity"`
+	BM25       float64 `json:"bm25"`
+	// Height is the number of standard deviations by which Similarity exceeds that of texts that have nothing to do with the
+	// query. It is 0 for an embedder that knows no meaning. Words is true if the hit shares a word with the query.
+	Height        float64 `json:"height"`
+	Words         bool    `json:"words"`
 	StageWeight   float64 `json:"stage_weight"`
 	StatusPenalty float64 `json:"status_penalty"`
 	Recency       float64 `json:"recency"`
@@ -77,12 +81,14 @@ func (e Explain) Score() float64 {
 
 // explain computes a candidate's score from its entry's row.
 func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Explain {
+	return w.explainCandidate(c, factor(w.Stage, e.Stage), factor(w.Status, e.Status), w.recency(now.Sub(e.OccurredAt)))
+}
+
+// explainCandidate computes the score of a candidate that one session says, from its factors.
+func (w Weights) explainCandidate(c vector.Candidate, stage, status, recency float64) Explain {
 	return Explain{
-		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
-		StageWeight:   factor(w.Stage, e.Stage),
-		StatusPenalty: factor(w.Status, e.Status),
-		Recency:       w.recency(now.Sub(e.OccurredAt)),
-		Corroboration: w.corroboration(1),
+		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Context: c.Context, Similarity: c.Similarity, BM25: c.BM25,
+		Height: c.Height, Words: c.Words, StageWeight: stage, StatusPenalty: status, Recency: recency, Corroboration: w.corroboration(1),
 	}
 }
 

@@ -1,0 +1,66 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write chance-local.json")
+
+// chance-local.json is measured by the model itself.
+func TestChanceOfLocalEmbedder(t *testing.T) {
+	t.Parallel()
+	e := local(t)
+	measured, err := MeasureChance(t.Context(), e)
+	require.NoError(t, err)
+	for i, x := range measured.Mean {
+		measured.Mean[i] = float32(math.Round(1e4*float64(x)) / 1e4)
+	}
+	measured.Deviation = math.Round(1e4*measured.Deviation) / 1e4
+	if *update {
+		data, err := json.Marshal(measured)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile("chance-local.json", append(data, '\n'), 0o600))
+		return
+	}
+	known := e.(Calibrated).Chance()
+	require.InDelta(t, measured.Deviation, known.Deviation, 0.002)
+	require.InDeltaSlice(t, measured.Mean, known.Mean, 0.002, "run the test with -update")
+	q, err := e.EmbedQuery(t.Context(), "Who wrote the opera?")
+	require.NoError(t, err)
+	require.InDelta(t, baselineLocal, known.Similarity(q), 0.15)
+}
+
+// angled is an embedder whose vectors have a known angle between texts, or else the given length.
+type angled struct{ length int }
+
+func (a angled) Dimensions() int { return 49 }
+
+func (a angled) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i := range texts {
+		out[i] = make([]float32, a.length)
+		out[i][0], out[i][i+1] = 2, 2
+	}
+	return out, nil
+}
+
+func TestMeasureChance(t *testing.T) {
+	t.Parallel()
+	c, err := MeasureChance(t.Context(), angled{49})
+	require.NoError(t, err)
+	require.InDelta(t, 0, c.Deviation, 1e-6, "all have the same angle")
+	v := make([]float32, 49)
+	v[0] = 1
+	require.InDelta(t, math.Sqrt2/2, c.Similarity(v), 1e-6)
+	_, err = MeasureChance(t.Context(), angled{50})
+	require.ErrorContains(t, err, "50 dimensions")
+	require.Zero(t, Hash{}.Chance().Similarity(v))
+	require.True(t, math.IsInf(Hash{}.Chance().Deviation, 1))
+}

@@ -1,0 +1,191 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/retrieve/eval"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// What shares no word with any entry finds nothing, in whatever language; what shares one does.
+func TestNothingRelatedIsNothing(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	var entries []schema.Entry
+	for _, title := range []string{
+		"We decided to use SQLite for the billing service.", "Deploys are frozen on Fridays.", "Tabs, not spaces.", "OK",
+		"배포는 금요일 오후에 하지 않습니다.", "우리는 하이브리드 검색을 사용하기로 했습니다.", "我们决定使用消息队列处理订单。",
+		"用户喜欢简洁的回答。", "デプロイは金曜日に行わないです。", "Das Backup liegt auf der zweiten Platte.",
+		"la sauvegarde est sur le disque", "резервная копия на диске", "สำรองข้อมูลทุกคืน", "!!!", "⭐", "Launch party 🎉",
+	} {
+		entries = append(entries, schema.Entry{Title: title})
+	}
+	for _, title := range []string{"Deploys are frozen.", "Tabs, not spaces.", "OK", "我们决定使用消息队列。", "배포는 금요일에 한다."} {
+		entries = append(entries, schema.Entry{Title: title, SessionID: "plain", Scope: schema.Scope{Project: "plain"}})
+	}
+	b.add(t, entries...)
+	for _, query := range []string{"🎉🎉", "-"} {
+		require.Empty(t, b.search(t, Query{Text: query, Project: "plain", Limit: 5}).Hits, query)
+	}
+	one := 1.0
+	for _, query := range append(nonsense, "🚀🚀", "외계인이 춤을 춥니다", "우리는 무엇을 먹나요", "我们什么时候吃饭", "猫はどこですか",
+		"Wo ist der Bahnhof", "où est la gare", "где вокзал", "how is the weather") {
+		for _, alpha := range []*float64{nil, &one} {
+			r := b.search(t, Query{Text: query, Limit: 5, Alpha: alpha})
+			require.Empty(t, r.Hits, "%q finds %q", query, titles(r.Hits))
+		}
+	}
+	for query, want := range map[string]string{
+		"billing": "We decided to use SQLite for the billing service.", "🎉🎉": "Launch party 🎉", "⭐": "⭐", "ok": "OK",
+		"검색": "우리는 하이브리드 검색을 사용하기로 했습니다.", "订单": "我们决定使用消息队列处理订单。", "Fridya": "Deploys are frozen on Fridays.",
+		"金曜日": "デプロイは金曜日に行わないです。", "ข้อมูล": "สำรองข้อมูลทุกคืน", "копия": "резервная копия на диске",
+	} {
+		r := b.search(t, Query{Text: query})
+		require.NotEmpty(t, r.Hits, query)
+		require.Equal(t, want, r.Hits[0].Title, query)
+	}
+	r := b.search(t, Query{Text: "how is the weather"})
+	require.Positive(t, r.Unrelated)
+	require.Zero(t, r.Nearest, "the embedder knows no meaning")
+}
+
+// The pet of a question is the cat of the answer. A search lists it, and the rest of the memory as weak.
+func TestDistantIsListedAndWeak(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, localEmbedder(t))
+	cat := "We decided to feed the office cat at noon."
+	b.add(t, schema.Entry{Title: cat}, schema.Entry{Title: "The budget for the museum is approved."}, schema.Entry{Title: "Flour is delivered by train."},
+		schema.Entry{Title: "Someone else feeds a parrot.", Scope: schema.Scope{User: "bob"}})
+	r := b.search(t, Query{Text: "who looks after the pet?", Limit: 3})
+	require.NotEmpty(t, r.Hits)
+	require.Equal(t, cat, r.Hits[0].Title)
+	for _, h := range r.Hits {
+		require.True(t, h.Weak, h.Title)
+		require.False(t, h.Explain.Words)
+	}
+	r = b.search(t, Query{Text: "When is the office cat fed?"})
+	require.False(t, r.Hits[0].Weak)
+	for _, h := range r.Hits[1:] {
+		require.True(t, h.Weak, h.Title)
+	}
+	r = b.search(t, Query{Text: "Welches Element hat die Ordnungszahl 74?"})
+	require.Empty(t, r.Hits, titles(r.Hits))
+	require.Less(t, r.Nearest, Near)
+	// Another owner's memory is no reason to answer.
+	require.Empty(t, b.search(t, Query{Text: "Someone else feeds a parrot.", User: "carl"}).Hits)
+}
+
+// TestDistant asks questions that share no word with their answers, in six languages, and questions on which nothing is near.
+// The rule was chosen on the odd half, and the even half tests it.
+func TestDistant(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, localEmbedder(t))
+	d := ownSet(t, "distant-")
+	texts, languages := map[string]string{}, map[string]int{}
+	for _, s := range d.Sessions {
+		texts[s.ID] = s.Messages[0].Text
+	}
+	for _, q := range d.Questions {
+		languages[q.Language]++
+		for _, ref := range q.Relevant {
+			require.False(t, vector.NewQueryTerms(q.Query).In(texts[ref.Session]), q.ID)
+		}
+		for _, said := range texts {
+			assert.False(t, q.Abstain && vector.NewQueryTerms(q.Query).In(said), "%s shares a word with %q", q.ID, said)
+		}
+	}
+	require.Equal(t, map[string]int{"en": 16, "de": 16, "es": 16, "fr": 16, "ja": 16, "zh": 16}, languages)
+	b.ingest(t, payloadsOf(d.Sessions)...)
+	for _, half := range []eval.Half{eval.HalfOdd, eval.HalfEven} {
+		r, err := eval.Run(t.Context(), d.Questions, asked{searcher: b.searcher, kinds: []Kind{KindMessage}}, eval.Options{Half: half})
+		require.NoError(t, err)
+		var empty, answered, near, far float64
+		for _, a := range r.Questions {
+			if a.Abstain && a.Sure > 0 {
+				t.Logf("%s finds something that is not weak", a.ID)
+			}
+			switch {
+			case a.Abstain && a.Returned == 0:
+				empty++
+				far++
+			case a.Abstain:
+				far++
+			case a.Returned > 0:
+				answered++
+				near++
+			default:
+				near++
+				t.Logf("%s finds nothing", a.ID)
+			}
+		}
+		t.Logf("%s half: %.0f of %.0f answered, recall@10 %.3f; of %.0f others %.0f are empty, %.3f abstained", half, answered, near, r.Overall.Recall.At10, far, empty, r.Overall.Abstained)
+		require.InDelta(t, 1, answered/near, 0)
+		require.GreaterOrEqual(t, r.Overall.Recall.At10, 0.9)
+		require.InDelta(t, 1, r.Overall.Abstained, 0.06)
+		for language, s := range r.Languages {
+			t.Logf("%s %s: recall@10 %.3f", half, language, s.Recall.At10)
+			require.GreaterOrEqual(t, s.Recall.At10, 0.5, language)
+		}
+	}
+}
+
+// stranger is an embedder whose chance is not known.
+type stranger struct{ calls [][]string }
+
+func (p *stranger) Version() string { return "stranger" }
+func (p *stranger) Dimensions() int { return 64 }
+func (p *stranger) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	p.calls = append(p.calls, texts)
+	out := make([][]float32, len(texts))
+	for i := range texts {
+		out[i] = make([]float32, p.Dimensions())
+		out[i][0], out[i][1+i%60] = 2, 2
+	}
+	return out, nil
+}
+
+func (p *stranger) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := p.Embed(ctx, []string{text})
+	return vectors[0], err
+}
+
+// The chance of an embedder that does not know it is measured once.
+func TestChanceIsMeasured(t *testing.T) {
+	t.Parallel()
+	e := &stranger{}
+	s := NewSearcher(nil, nil, e, Options{})
+	for n := range 2 {
+		r := &search{Searcher: s, query: Query{Text: fmt.Sprint(n)}}
+		_, err := r.embed(t.Context())
+		require.NoError(t, err)
+		require.Positive(t, r.expected)
+	}
+	require.Len(t, e.calls, 3)
+	require.Len(t, e.calls[0], 48)
+	require.Equal(t, [][]string{{"0"}, {"1"}}, e.calls[1:])
+}
+
+// A hit is weak if it is hardly nearer than chance, or if the scores have fallen away.
+func TestWeigh(t *testing.T) {
+	t.Parallel()
+	claimOf := func(hybrid, height float64, words bool) *claim {
+		return &claim{Hit: Hit{Explain: Explain{Hybrid: hybrid, Height: height, Words: words}}}
+	}
+	claims := []*claim{claimOf(0.8, 0, true), claimOf(0.5, 3, false), claimOf(0.5, 2.9, false), claimOf(0.3, 9, true)}
+	weigh(claims)
+	var weak []bool
+	for _, c := range claims {
+		weak = append(weak, c.Weak)
+	}
+	require.Equal(t, []bool{false, false, true, true}, weak)
+	r := &search{}
+	require.Len(t, r.answer(claims[1:2]), 1)
+	require.Empty(t, r.answer([]*claim{claimOf(0.5, 0.9, false)}))
+	require.Equal(t, 1, r.result.Unrelated)
+}
