@@ -73,6 +73,9 @@ const (
 	scale    // a unit of time or of data, many of which make one of another
 	beside   // with or without
 	verbal   // a verb that says a status by itself
+	progress // how far something has got, or the outcome of a run
+	bound    // sets what a number may be
+	plan     // announces the speaker's next step
 )
 
 var classes = map[string]flag{
@@ -85,6 +88,7 @@ var classes = map[string]flag{
 	"happened": happened, "perfect": perfect, "anaphor": anaphor,
 	"manifold": manifold, "exists": exists, "degree": degree,
 	"setting": setting, "runs": runs, "daypart": daypart, "consume": consume, "team": team, "user": user, "returns": returns, "verbal": verbal, "beside": beside, "scale": scale,
+	"progress": progress, "bound": bound, "plan": plan,
 }
 
 // kind is the class of values that a word is one of.

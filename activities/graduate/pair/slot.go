@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -42,9 +43,10 @@ func (s *statement) findSlots() []slot {
 			out = append(out, hole)
 		}
 	}
+	measured := s.progresses()
 	for i, w := range s.words {
 		switch {
-		case w.quoted:
+		case w.quoted || measured && w.kind == number || w.refers(s.before(i)):
 		case w.kind == number && s.counts(i):
 			s.measures(i, add)
 		case w.kind == date && s.dates(i):
@@ -59,6 +61,39 @@ func (s *statement) findSlots() []slot {
 	s.rivals(add)
 	return out
 }
+
+// progresses reports whether the statement says how far something has got, or the outcome of a run: 3 of 8, 30 % done. Its
+// numbers are measured at its time, and others contradict them at no other time. A bound on them is an obligation.
+func (s *statement) progresses() bool {
+	if s.any(bound | decided | choice) {
+		return false
+	}
+	for i, w := range s.words {
+		if w.has(progress) || w.kind == number && i+2 < len(s.words) && s.words[i+1].has(preposition) && s.words[i+2].kind == number {
+			return true
+		}
+		if parts := strings.Split(w.text, "/"); len(parts) == 2 && w.kind == number && strings.Trim(parts[0]+parts[1], "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// before returns the word before the one at i.
+func (s *statement) before(i int) word {
+	if i == 0 {
+		return word{}
+	}
+	return s.words[i-1]
+}
+
+// refers reports whether a number says which one is meant, and not how much: #151, lines 3-8, shot-2.png, 10:26:47Z.
+func (w word) refers(before word) bool {
+	return w.kind == number && (reference.MatchString(w.text) || before.has(unit) && strings.Contains(w.text, "-") || strings.ContainsAny(before.text, `/\\`))
+}
+
+// reference matches numbers of issues, names of files, and times of the day with seconds.
+var reference = regexp.MustCompile(`^#|\d\.[a-z]|:\d+:`)
 
 // person reports whether the statement is about whoever speaks or is spoken of.
 func (s *statement) person() bool {

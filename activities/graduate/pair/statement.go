@@ -74,6 +74,7 @@ func read(title string) *statement {
 		return s
 	}
 	s.language = languageOf(tokens)
+	s.vague = s.language.introduces(title, tokens)
 	if s.language.language == "en" {
 		tokens = active(tokens)
 	}
@@ -93,7 +94,7 @@ func read(title string) *statement {
 		first := s.words[0]
 		some := first.kind == number && !(len(s.words) > 1 && s.words[1].hyphen)
 		s.partial = s.partial || some || first.indefinite && !s.exists || len(s.words) == 1 && !s.language.articles()
-		s.vague = first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
+		s.vague = s.vague || first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
 	}
 	if len(matches) > 1 && matches[0].has(anaphor) && matches[0].has(article) && matches[1].has(copula|plural|past) {
 		s.vague = true // Das ist, where das is no article.
