@@ -248,6 +248,8 @@ func (k *vectorsKept) Chance() llm.Chance { return k.Embedder.(llm.Calibrated).C
 
 func (k *vectorsKept) Alpha() float64 { return versioned{Embedder: k.Embedder}.Alpha() }
 
+func (k *vectorsKept) Baseline() float64 { return versioned{Embedder: k.Embedder}.Baseline() }
+
 func (k *vectorsKept) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -33,6 +33,13 @@ func (v versioned) Version() string { return v.version }
 
 func (v versioned) Chance() llm.Chance { return v.Embedder.(llm.Calibrated).Chance() }
 
+func (v versioned) Baseline() float64 {
+	if e, ok := v.Embedder.(llm.Baselined); ok {
+		return e.Baseline()
+	}
+	return 0
+}
+
 func (v versioned) Alpha() float64 {
 	if e, ok := v.Embedder.(Weighted); ok {
 		return e.Alpha()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/table"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -206,7 +207,7 @@ func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 	t.Parallel()
 	all := []vector.Candidate{{ItemID: "a", Similarity: .9, BM25: 2}, {ItemID: "b", Similarity: .5}, {ItemID: "c", BM25: 4}, {ItemID: "d", Similarity: .1, BM25: 1}}
 	few := append([]vector.Candidate{}, all[:3]...)
-	r := &search{expected: .2, deviation: .1, result: Result{Alpha: .5}}
+	r := &search{Searcher: &Searcher{embedder: llm.Hash{}}, expected: .2, deviation: .1, result: Result{Alpha: .5}}
 	r.fuse(all[:1], all[1:])
 	r.fuse(few)
 	require.Equal(t, all[:3], few)
