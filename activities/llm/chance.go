@@ -40,7 +40,7 @@ var unrelated = [][]string{
 	},
 	{
 		"Photosynthesis turns light into sugar.", "Die Photosynthese verwandelt Licht in Zucker.", "La fotosíntesis convierte la luz en azúcar.",
-		"La photosynthèse transforme la lumière en sucre.", "光合成は光を糖に変える。", "光合作用把光变成糖。",
+		"La photosynthèse change la lumière en sucre.", "光合成は光を糖に変える。", "光合作用把光变成糖。",
 	},
 	{
 		"He repaired the violin with old glue.", "Er reparierte die Geige mit altem Leim.", "Reparó el violín con cola vieja.",
