@@ -86,12 +86,12 @@ func MeasureChance(ctx context.Context, e interface {
 		return Chance{}, fmt.Errorf("calibrate the embedder: %w", err)
 	}
 	if len(vectors) != len(texts) {
-		return Chance{}, fmt.Errorf("calibrate the embedder: %d vectors for %d texts", len(vectors), len(texts))
+		return Chance{}, uncalibrated("%d vectors for %d texts", len(vectors), len(texts))
 	}
 	c := Chance{Mean: make([]float32, e.Dimensions())}
 	for i, v := range vectors {
 		if len(v) != len(c.Mean) || !normalize(v) {
-			return Chance{}, fmt.Errorf("calibrate the embedder: vector %d has %d dimensions or no direction, want %d dimensions", i, len(v), len(c.Mean))
+			return Chance{}, uncalibrated("vector %d has %d dimensions or no direction, want %d dimensions", i, len(v), len(c.Mean))
 		}
 		for n, x := range v {
 			c.Mean[n] += x / float32(len(vectors))
@@ -112,8 +112,15 @@ func MeasureChance(ctx context.Context, e interface {
 			squares, pairs = squares+(s-mean)*(s-mean), pairs+1
 		}
 	}
-	c.Deviation = math.Sqrt(squares / pairs)
+	if c.Deviation = math.Sqrt(squares / pairs); c.Deviation < 1e-6 {
+		c.Deviation = math.Inf(1) // All texts are alike to it.
+	}
 	return c, nil
+}
+
+// uncalibrated says that an embedder returned unusable vectors. A retry gets the same.
+func uncalibrated(format string, args ...any) error {
+	return &Error{Provider: "embedder", Kind: KindInvalidRequest, Message: "calibrate the embedder: " + fmt.Sprintf(format, args...)}
 }
 
 //go:embed chance-local.json

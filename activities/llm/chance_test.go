@@ -55,12 +55,13 @@ func TestMeasureChance(t *testing.T) {
 	t.Parallel()
 	c, err := MeasureChance(t.Context(), angled{49})
 	require.NoError(t, err)
-	require.InDelta(t, 0, c.Deviation, 1e-6, "all have the same angle")
+	require.True(t, math.IsInf(c.Deviation, 1), "all have the same angle")
 	v := make([]float32, 49)
 	v[0] = 1
 	require.InDelta(t, math.Sqrt2/2, c.Similarity(v), 1e-6)
 	_, err = MeasureChance(t.Context(), angled{50})
 	require.ErrorContains(t, err, "50 dimensions")
+	require.Equal(t, KindInvalidRequest, KindOf(err))
 	require.Zero(t, Hash{}.Chance().Similarity(v))
 	require.True(t, math.IsInf(Hash{}.Chance().Deviation, 1))
 }
