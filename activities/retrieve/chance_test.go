@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/fact"
 	"axiommind/activities/retrieve/eval"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -60,7 +61,7 @@ func TestDistantIsListedAndWeak(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, localEmbedder(t))
 	cat := "We decided to feed the office cat at noon."
-	b.add(t, schema.Entry{Title: cat}, schema.Entry{Title: "The budget for the museum is approved."}, schema.Entry{Title: "Flour is delivered by train."},
+	added := b.add(t, schema.Entry{Title: cat}, schema.Entry{Title: "The budget for the museum is approved."}, schema.Entry{Title: "Flour is delivered by train."},
 		schema.Entry{Title: "Someone else feeds a parrot.", Scope: schema.Scope{User: "bob"}})
 	r := b.search(t, Query{Text: "who looks after the pet?", Limit: 3})
 	require.NotEmpty(t, r.Hits)
@@ -68,6 +69,15 @@ func TestDistantIsListedAndWeak(t *testing.T) {
 	for _, h := range r.Hits {
 		require.True(t, h.Weak, h.Title)
 		require.False(t, h.Explain.Words)
+	}
+	facts := []fact.Fact{
+		{ID: "cat", Content: added[0].Title, EntryID: added[0].ID, Project: "red", Confidence: 0.5},
+		{ID: "museum", Content: added[1].Title, EntryID: added[1].ID, Project: "red", Confidence: 0.9},
+	}
+	for query, first := range map[string]string{"who looks after the pet?": "museum", "When is the office cat fed?": "cat"} {
+		ranked, err := b.searcher.RankFacts(t.Context(), query, "", "", facts)
+		require.NoError(t, err)
+		require.Equal(t, first, ranked[0].ID, "a context puts no weak hit before what is surer")
 	}
 	r = b.search(t, Query{Text: "When is the office cat fed?"})
 	require.False(t, r.Hits[0].Weak)
