@@ -65,8 +65,8 @@ func (r *search) height(similarity float64) float64 {
 	return max(similarity-r.expected, 0) / r.deviation
 }
 
-// related reports whether the candidate has anything to do with the query.
-func related(c vector.Candidate) bool { return c.Words || c.Height > 0 || c.Context > 0 }
+// related reports whether the candidate has anything to do with the query. What stands beside a hit is no hit by that.
+func related(c vector.Candidate) bool { return c.Words || c.Height > 0 }
 
 // near reports whether the hit is a reason to answer the query.
 func (e Explain) near() bool { return e.Words || e.Height >= Near }
