@@ -12,15 +12,15 @@ import (
 
 // A hit is judged by the words that it shares with the query, and by its height: the number of standard deviations by which
 // its similarity to the query exceeds that of texts that have nothing to do with it. If no hit shares a word, and none
-// reaches [Near], the answer is empty. Otherwise hits are listed up to the limit. Those are weak that share no word and do
-// not reach strong, and those whose hybrid score falls below a share of the best one.
+// reaches [Near], the answer is empty. Otherwise hits are listed up to the limit. A hit is weak if it does not reach strong
+// and has less than most of the query's words. Other hits have no influence, so that a hit is weak whatever the limit is.
 //
-// The numbers were chosen on the odd half of the questions of eval/testdata and hold on the even half, see TestDistant: no
+// The heights were chosen on the odd half of the questions of eval/testdata and hold on the even half, see TestDistant: no
 // answer is lower than Near, and nothing reaches strong that has nothing to do with the question.
 const (
 	Near   = 1.0
 	strong = 3.0
-	fallen = 0.5
+	most   = 0.5
 )
 
 // embed returns the query's vector, and sets the similarity that chance gives to texts. If the chance of the embedder has
@@ -80,14 +80,5 @@ func (r *search) answer(claims []*claim) []*claim {
 	return nil
 }
 
-// weigh marks the weak claims.
-func weigh(claims []*claim) {
-	best := 0.0
-	for _, c := range claims {
-		best = max(best, c.Explain.Hybrid)
-	}
-	for _, c := range claims {
-		x := c.Explain
-		c.Weak = !x.Words && x.Height < strong || x.Hybrid < fallen*best
-	}
-}
+// weak reports whether the hit may have nothing to do with the query.
+func (e Explain) weak() bool { return e.Height < strong && e.Share < most }

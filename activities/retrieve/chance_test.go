@@ -91,6 +91,33 @@ func TestDistantIsListedAndWeak(t *testing.T) {
 	require.Empty(t, b.search(t, Query{Text: "Someone else feeds a parrot.", User: "carl"}).Hits)
 }
 
+// A hit is weak by itself: a paraphrase is not because another hit has the words of the query too, and the limit changes
+// nothing. A word in common is no meaning in common.
+func TestWeakIsOfTheHit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, localEmbedder(t))
+	b.add(t, schema.Entry{Title: "The office cat is fed at noon."}, schema.Entry{Title: "Die Bürokatze bekommt mittags Futter."},
+		schema.Entry{Title: "The office opens at 9."}, schema.Entry{Title: "Flour is delivered by train."})
+	query := "When is the office cat fed?"
+	weak := map[string]bool{}
+	for _, h := range b.search(t, Query{Text: query, Limit: 20}).Hits {
+		weak[h.Title] = h.Weak
+	}
+	require.False(t, weak["The office cat is fed at noon."])
+	require.False(t, weak["Die Bürokatze bekommt mittags Futter."])
+	require.True(t, weak["Flour is delivered by train."])
+	for limit := 1; limit < 4; limit++ {
+		for _, h := range b.search(t, Query{Text: query, Limit: limit}).Hits {
+			require.Equal(t, weak[h.Title], h.Weak, "%q, limit %d", h.Title, limit)
+		}
+	}
+	for _, query := range []string{"Which office did Caesar hold in 59 BC?", "At noon of which day did the Titanic reach Queenstown?", "Which cat is a Hindu goddess said to ride?"} {
+		for _, h := range b.search(t, Query{Text: query}).Hits {
+			require.True(t, h.Weak, "%q finds %q, height %.1f, share %.2f", query, h.Title, h.Explain.Height, h.Explain.Share)
+		}
+	}
+}
+
 // TestDistant asks questions that share no word with their answers, in six languages, and questions on which nothing is near.
 // The rule was chosen on the odd half, and the even half tests it.
 func TestDistant(t *testing.T) {
@@ -181,21 +208,30 @@ func TestChanceIsMeasured(t *testing.T) {
 	require.Equal(t, [][]string{{"0"}, {"1"}}, e.calls[1:])
 }
 
-// A hit is weak if it is hardly nearer than chance, or if the scores have fallen away.
-func TestWeigh(t *testing.T) {
+// A hit is weak if it is hardly nearer than chance and has few of the query's words.
+func TestWeak(t *testing.T) {
 	t.Parallel()
-	claimOf := func(hybrid, height float64, words bool) *claim {
-		return &claim{Hit: Hit{Explain: Explain{Hybrid: hybrid, Height: height, Words: words}}}
+	for _, c := range []struct {
+		height, share float64
+		weak          bool
+	}{{0, 1, false}, {0, 0.5, false}, {3, 0, false}, {2.9, 0.4, true}} {
+		require.Equal(t, c.weak, Explain{Height: c.height, Words: c.share > 0, Share: c.share}.weak(), c)
 	}
-	claims := []*claim{claimOf(0.8, 0, true), claimOf(0.5, 3, false), claimOf(0.5, 2.9, false), claimOf(0.3, 9, true)}
-	weigh(claims)
-	var weak []bool
-	for _, c := range claims {
-		weak = append(weak, c.Weak)
-	}
-	require.Equal(t, []bool{false, false, true, true}, weak)
+}
+
+// A claim keeps the best reasons of all its wordings, whichever of them has the better score.
+func TestMatchJoinsReasons(t *testing.T) {
+	t.Parallel()
+	c := &claim{Hit: Hit{Explain: Explain{Hybrid: 0.4, Words: true, Share: 0.6, Height: 1}}}
+	c.match(Explain{Hybrid: 0.5, Height: 4})
+	c.match(Explain{Hybrid: 0.1, Height: 5})
+	require.Equal(t, Explain{Hybrid: 0.5, Words: true, Share: 0.6, Height: 5}, c.Explain)
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
 	r := &search{}
-	require.Len(t, r.answer(claims[1:2]), 1)
-	require.Empty(t, r.answer([]*claim{claimOf(0.5, 0.9, false)}))
+	require.Len(t, r.answer([]*claim{{}, {Hit: Hit{Explain: Explain{Height: Near}}}}), 2)
+	require.Empty(t, r.answer([]*claim{{Hit: Hit{Explain: Explain{Height: 0.9}}}}))
 	require.Equal(t, 1, r.result.Unrelated)
 }

@@ -126,6 +126,7 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit, t *tally) error {
 			continue
 		}
 		h.Entry, h.EvidenceSessionID = e, e.SessionID
+		h.Explain.Share = r.terms.Share(m.Text)
 		h.Message.Role, h.Message.Author = m.Role, m.Author
 		h.Sessions = []Saying{}
 	}

@@ -46,7 +46,7 @@ func DefaultWeights() Weights {
 
 // Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency × Corroboration, but
 // at most Limit, and Hybrid = Vector + Keyword + Context. Where several entries say the same, Hybrid is that of the wording that
-// matches best, and Recency that of the newest.
+// matches best, and Recency that of the newest; Height, Words and Share are the best of any wording.
 type Explain struct {
 	Hybrid float64 `json:"hybrid"`
 	// Vector and Keyword are the weighted relative scores of the two searches. Each is 0 if its search did not find
@@ -59,9 +59,11 @@ type Explain struct {
 	Similarity float64 `json:"similarity"`
 	BM25       float64 `json:"bm25"`
 	// Height is the number of standard deviations by which Similarity exceeds that of texts that have nothing to do with the
-	// query. It is 0 for an embedder that knows no meaning. Words is true if the hit shares a word with the query.
+	// query. It is 0 for an embedder that knows no meaning. Words is true if the hit shares a word with the query, and Share is
+	// the share of the query's content words that it has.
 	Height        float64 `json:"height"`
 	Words         bool    `json:"words"`
+	Share         float64 `json:"share"`
 	StageWeight   float64 `json:"stage_weight"`
 	StatusPenalty float64 `json:"status_penalty"`
 	Recency       float64 `json:"recency"`

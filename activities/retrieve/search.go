@@ -120,8 +120,8 @@ type Hit struct {
 	EvidenceSessionID string  `json:"evidence_session_id"`
 	Score             float64 `json:"score"`
 	Explain           Explain `json:"explain"`
-	// Weak is true if the hit may have nothing to do with the query: it shares no word with it and is hardly nearer than
-	// chance would have it, or the best hit is more than twice as good.
+	// Weak is true if the hit may have nothing to do with the query: it has less than half of its words and is hardly nearer
+	// than chance would have it. It does not depend on other hits.
 	Weak bool `json:"weak"`
 	// Sessions are the sessions in which an entry that matches the query says this: first the hit's own, then the newest,
 	// up to five in all. Each is listed with its newest entry. MoreSessions counts the others. Of a message it counts those with
@@ -265,7 +265,6 @@ func (r *search) run(ctx context.Context) error {
 			break
 		}
 	}
-	weigh(claims)
 	claims = r.from.rest(claims)
 	more := len(claims) > r.page || len(claims) == r.page && r.perhapsMore
 	claims = claims[:min(r.page, len(claims))]
@@ -274,6 +273,7 @@ func (r *search) run(ctx context.Context) error {
 	}
 	r.result.Next = r.from.next(claims, more)
 	for _, c := range claims {
+		c.Weak = c.Explain.weak()
 		r.result.Hits = append(r.result.Hits, c.Hit)
 	}
 	return nil
@@ -448,7 +448,8 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 		row, ok := rows[c.ItemID]
 		row = r.standing(row)
 		e := row.Entry
-		c.Words = r.terms.In(e.Text())
+		share := r.terms.Share(e.Text())
+		c.Words = share > 0
 		switch {
 		case !ok:
 			t.dropped++
@@ -461,6 +462,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 			t.unrelated++
 		default:
 			h := Hit{Kind: KindEntry, Explain: r.weights.explain(c, e, now)}
+			h.Explain.Share = share
 			h.Score = h.Explain.Score()
 			h.show(row)
 			hits = append(hits, h)

@@ -80,7 +80,7 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 			Explain:  r.weights.explainCandidate(c, cmp.Or(r.weights.Fact, 1), 1, r.weights.recency(r.now().Sub(f.UpdatedAt))),
 			Sessions: []Saying{},
 		}
-		h.Score = h.Explain.Score()
+		h.Score, h.Explain.Share = h.Explain.Score(), r.terms.Share(content)
 		out = append(out, &claim{Hit: h, members: []Hit{h}})
 	}
 	return out, nil

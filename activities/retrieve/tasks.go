@@ -65,7 +65,7 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 			Explain:  r.weights.explainCandidate(c, cmp.Or(r.weights.Task, 1), 1, 1),
 			Sessions: []Saying{},
 		}
-		h.Score = h.Explain.Score()
+		h.Score, h.Explain.Share = h.Explain.Score(), r.terms.Share(e.Title)
 		out = append(out, &claim{Hit: h, members: []Hit{h}})
 	}
 	return out, nil
