@@ -84,6 +84,19 @@ func TestAgentsReadWeakHits(t *testing.T) {
 	require.True(t, weak)
 }
 
+// An agent that asks to forget sees weak hits too: they are remembered.
+func TestForgetPreviewsWeakHits(t *testing.T) {
+	t.Parallel()
+	counter, err := fact.CL100K()
+	require.NoError(t, err)
+	p := &sheet{counter: counter, left: 1000}
+	preview(p, 5, []retrieve.Hit{
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345678", SessionID: "s", Title: "The cat is fed at noon."}, Weak: true},
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345679", SessionID: "s", Title: "The dog is fed at one."}},
+	}, nil, nil)
+	require.Contains(t, p.b.String(), "2 memories\n  12345678 [weak] The cat is fed at noon.\n  12345679 The dog is fed at one.\n1 session\n")
+}
+
 func TestSearchAsOf(t *testing.T) {
 	t.Parallel()
 	o := &searchOptions{asOf: "2026-03-01", page: page{limit: 1, most: 10}, alphaGivenFlag: &pflag.Flag{}}
