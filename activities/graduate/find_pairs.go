@@ -137,7 +137,7 @@ func (f *finding) choose(ctx context.Context) (asked schema.PairsAskedPayload, e
 		}
 		for _, p := range part {
 			if known[schema.ConflictID(f.in.Project, p.older.ID, p.newer.ID)] || relate(compared.parse, p.older.Entry, p.newer.Entry).Kind != pair.Unrelated ||
-				compared.parse(p.older.Title).Progress() && compared.parse(p.newer.Title).Progress() {
+				compared.parse(p.older.Title).Advances(compared.parse(p.newer.Title)) {
 				continue
 			}
 			if len(asked.Pairs) == 0 {

@@ -2,9 +2,7 @@ package pair
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 )
 
 // labels are what a speaker puts before a statement with a colon, and refusals what he puts there with a comma: they say
@@ -26,21 +24,9 @@ var (
 	contrast = regexp.MustCompile(`(?i)[,，、;]\s*(?:(?:and |und |et |y |e )?(?:not|nicht|pas|no|não|non|niet|inte|nie|не)\s+|而?不是\s*)[^\s,，、;.]\S*(?:\s+\S+)?\s*$`)
 )
 
-// introduces reports whether the title only introduces the next one, or gives a value to a label of one word, which does not
-// name its thing: "When it is true:", "Version: 1.2", "My recommendation: option A".
-func (l *lexicon) introduces(title string, tokens []token) bool {
-	at := slices.IndexFunc(tokens, func(t token) bool { return t.text == ":" })
-	if at < 0 {
-		return strings.HasSuffix(strings.TrimRight(title, " *_"), ":")
-	}
-	words := 0
-	for _, t := range tokens[:at] {
-		if !l.find(t.text).has(definite|housed|on|preposition) && strings.ContainsFunc(t.text, unicode.IsLetter) {
-			words++
-		}
-	}
-	return words < 2 || at == len(tokens)-1
-}
+// generic matches a label that does not name its thing, alone before its value, and a title that only introduces the next
+// one: "Version: 1.2", "When it is true:".
+var generic = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:(?:my|our|the) )?(?:version|length|size|recommendation|location|located at|path|file|lines?|länge|empfehlung|longueur|longitud)[*_]*\s*[:：]|[:：][\s*_]*$`)
 
 // maxLeads bounds how many words of this kind stand before a statement: "No, correction: …".
 const maxLeads = 2

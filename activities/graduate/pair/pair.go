@@ -96,10 +96,26 @@ func (s Statement) Compare(newer Statement) Relation {
 	return filled(a, b)
 }
 
-// Progress reports whether the statement says how far something has got, or the outcome of a run. Two of these contradict
-// each other at no time.
-func (s Statement) Progress() bool {
-	return s.Claim() != "" && !s.parsed.long && s.parsed.progresses()
+// Advances reports whether the statements differ only in numbers that say how far something has got, or the outcome of a
+// run. These contradict each other at no time.
+func (s Statement) Advances(newer Statement) bool {
+	if s.Claim() == "" || newer.Claim() == "" {
+		return false
+	}
+	a, b := s.parsed, newer.parsed
+	if a.long || b.long || len(a.words) != len(b.words) || a.negative() != b.negative() {
+		return false
+	}
+	measured := false
+	for i, x := range a.words {
+		if y := b.words[i]; x.text != y.text {
+			if x.kind != number || y.kind != number || !a.progresses(i) && !b.progresses(i) {
+				return false
+			}
+			measured = true
+		}
+	}
+	return measured
 }
 
 // Keys is what [Keys] returns for the title.
@@ -163,7 +179,7 @@ func sameWords(a, b *statement) Relation {
 
 // vain reports whether nothing can contradict the statement: it asks, doubts or reports, speaks of some and not of all, or
 // does not name its subject.
-func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague || s.any(plan) }
+func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague || s.generic }
 
 // compares reports whether the statement prefers or orders.
 func (s *statement) compares() bool {

@@ -43,10 +43,9 @@ func (s *statement) findSlots() []slot {
 			out = append(out, hole)
 		}
 	}
-	measured := s.progresses()
 	for i, w := range s.words {
 		switch {
-		case w.quoted || measured && w.kind == number || w.refers(s.before(i)):
+		case w.quoted || w.kind == number && (s.progresses(i) || s.refers(i)):
 		case w.kind == number && s.counts(i):
 			s.measures(i, add)
 		case w.kind == date && s.dates(i):
@@ -62,38 +61,60 @@ func (s *statement) findSlots() []slot {
 	return out
 }
 
-// progresses reports whether the statement says how far something has got, or the outcome of a run: 3 of 8, 30 % done. Its
-// numbers are measured at its time, and others contradict them at no other time. A bound on them is an obligation.
-func (s *statement) progresses() bool {
-	if s.any(bound | decided | choice) {
+// progresses reports whether the number at i says how far something has got, or the outcome of a run: 3 of 8, 30 % done. It
+// is measured at its time, and another number contradicts it at no other time. A bound, a condition and a span of time are
+// obligations. The word for progress is next to the number or its subject: completed orders are kept for 30 days.
+func (s *statement) progresses(i int) bool {
+	if s.any(bound|decided|choice) || i > 0 && s.words[i-1].has(every) && !s.words[i-1].linked && !s.at(i-1, ratio) && !s.at(i-2, progress) {
 		return false
 	}
-	for i, w := range s.words {
-		if w.has(progress) || w.kind == number && i+2 < len(s.words) && s.words[i+1].has(preposition) && s.words[i+2].kind == number {
-			return true
-		}
-		if parts := strings.Split(w.text, "/"); len(parts) == 2 && w.kind == number && strings.Trim(parts[0]+parts[1], "0123456789") == "" {
-			return true
-		}
+	if s.at(i+1, ratio) && s.counted(i+2) || s.at(i-1, ratio) && s.counted(i-2) {
+		return true
 	}
-	return false
+	if s.at(i+1, progress) || i+3 == len(s.words) && s.at(i+2, progress) && !s.words[i+1].has(preposition) {
+		return true
+	}
+	if s.at(i+1, scale) || s.clock(i) || s.predicate == i && !s.words[i].linked { // The stage has 3 replicas.
+		return false
+	}
+	return s.at(i-1, progress) || s.at(i-1, preposition) && s.at(i-2, progress) ||
+		s.words[i].linked && s.at(0, progress) && (s.at(1, ratio) || s.headsFirst())
 }
 
-// before returns the word before the one at i.
-func (s *statement) before(i int) word {
+// at reports whether there is a word of the class at i.
+func (s *statement) at(i int, f flag) bool { return i >= 0 && i < len(s.words) && s.words[i].has(f) }
+
+// counted reports whether there is a number at i.
+func (s *statement) counted(i int) bool {
+	return i >= 0 && i < len(s.words) && s.words[i].kind == number
+}
+
+// headsFirst reports whether a noun stands before the nouns that describe it.
+func (s *statement) headsFirst() bool {
+	return slices.Contains([]string{"de", "es", "fr", "it", "pt"}, s.language.language)
+}
+
+// refers reports whether the number at i says which one is meant, and not how much: #151, lines 3-8, shot-2.png, main.go:96,
+// 10:26:47Z.
+func (s *statement) refers(i int) bool {
+	w := s.words[i]
+	if reference.MatchString(w.text) {
+		return true
+	}
 	if i == 0 {
-		return word{}
+		return false
 	}
-	return s.words[i-1]
+	before := s.words[i-1].text
+	return strings.Contains(w.text, "-") && lined.MatchString(before) ||
+		w.glued && strings.ContainsAny(before, `/\`) && (strings.Contains(before, ".") || before[0] == '/')
 }
 
-// refers reports whether a number says which one is meant, and not how much: #151, lines 3-8, shot-2.png, 10:26:47Z.
-func (w word) refers(before word) bool {
-	return w.kind == number && (reference.MatchString(w.text) || before.has(unit) && strings.Contains(w.text, "-") || strings.ContainsAny(before.text, `/\\`))
-}
-
-// reference matches numbers of issues, names of files, and times of the day with seconds.
-var reference = regexp.MustCompile(`^#|\d\.[a-z]|:\d+:`)
+var (
+	// reference matches numbers of issues, names of files, and times of records.
+	reference = regexp.MustCompile(`^#|\d\.[a-z]{2,4}$|:\d\d:\d\d(?:\.\d+)?z$`)
+	// lined matches the units of places in a text.
+	lined = regexp.MustCompile(`^(?:lines?|pages?|zeilen?|seiten?|lignes?|líneas?|páginas?|righe|pagine|linhas?)$`)
+)
 
 // person reports whether the statement is about whoever speaks or is spoken of.
 func (s *statement) person() bool {

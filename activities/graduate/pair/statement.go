@@ -22,6 +22,8 @@ type word struct {
 	definite, indefinite bool
 	// hyphen reports that a hyphen ties the word to the one before.
 	hyphen bool
+	// glued reports that no space divides the word from the text before it.
+	glued bool
 	// linked reports a copula before the word.
 	linked bool
 	// group, member and taste are those of the entry.
@@ -50,10 +52,11 @@ type statement struct {
 	event      bool // something that happened, so that it may have happened twice
 	// question, unsure, partial and additive are reasons to expect no contradiction.
 	question, unsure, partial, additive bool
-	// vague reports a subject that only what was said before names.
-	vague bool
-	long  bool
-	slots []slot
+	// vague reports a subject that only what was said before names, and generic a title that has no subject or introduces
+	// the next title.
+	vague, generic bool
+	long           bool
+	slots          []slot
 }
 
 // negative reports whether the statement denies its words.
@@ -74,7 +77,7 @@ func read(title string) *statement {
 		return s
 	}
 	s.language = languageOf(tokens)
-	s.vague = s.language.introduces(title, tokens)
+	s.generic = generic.MatchString(title)
 	if s.language.language == "en" {
 		tokens = active(tokens)
 	}
@@ -94,7 +97,7 @@ func read(title string) *statement {
 		first := s.words[0]
 		some := first.kind == number && !(len(s.words) > 1 && s.words[1].hyphen)
 		s.partial = s.partial || some || first.indefinite && !s.exists || len(s.words) == 1 && !s.language.articles()
-		s.vague = s.vague || first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
+		s.vague = first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
 	}
 	if len(matches) > 1 && matches[0].has(anaphor) && matches[0].has(article) && matches[1].has(copula|plural|past) {
 		s.vague = true // Das ist, where das is no article.
@@ -239,7 +242,7 @@ func (r *reader) word(m match) {
 		return
 	}
 	w := word{
-		text: m.text, shown: m.shown, name: m.name, quoted: m.quoted, hyphen: m.hyphen,
+		text: m.text, shown: m.shown, name: m.name, quoted: m.quoted, hyphen: m.hyphen, glued: m.glued,
 		definite: r.definite, indefinite: r.indefinite, linked: r.linked,
 	}
 	if m.entry != nil {
@@ -255,6 +258,9 @@ func (r *reader) word(m match) {
 		w.kind = numeral(m.text)
 	} else {
 		w.text = inflected(m.text)
+		if r.language.compounds(m.text, progress) {
+			w.flags |= progress
+		}
 		if r.did && r.language.language == "en" && !m.name {
 			w.text = pastForm(m.text)
 			r.event = true

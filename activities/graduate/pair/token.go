@@ -62,7 +62,7 @@ func split(statement string) ([]token, punctuation) {
 			glued, i = true, end
 		case isColon(runes, i):
 			out = append(out, token{text: ":", shown: ":", quoted: quoted})
-			glued, i = false, i+1
+			glued, i = i+1 < len(runes) && unicode.IsDigit(runes[i+1]), i+1
 		case strings.ContainsRune(signs, r) || unicode.IsSymbol(r) && !strings.ContainsRune("`´^¨", r):
 			out = append(out, token{text: text.Caseless(string(r)), shown: string(r), quoted: quoted})
 			glued, i = false, i+1
