@@ -489,5 +489,5 @@ func unrelated(r searched) string {
 		of = "Of what is indexed, no"
 	}
 	return fmt.Sprintf("\n"+of+" memory has a word of the query, and none is near: of %d, the most similar is %.1f deviations above chance,\n"+
-		"and %.0f are needed.", r.Unrelated, r.Nearest, retrieve.Near)
+		"and %.2f are needed.", r.Unrelated, r.Nearest, retrieve.Near)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
@@ -18,13 +17,13 @@ import (
 // The heights were chosen on the odd half of the questions of eval/testdata and hold on the even half, see TestDistant: no
 // answer is lower than Near, and nothing reaches strong that has nothing to do with the question.
 const (
-	Near   = 1.0
-	strong = 3.0
+	Near   = 0.75
+	strong = 2.5
 	most   = 0.5
 )
 
 // embed returns the query's vector, and sets the similarity that chance gives to texts. If the chance of the embedder has
-// to be measured, the first query does so.
+// to be measured, the first query of the process does so, at the cost of [llm.MeasureChance].
 func (r *search) embed(ctx context.Context) ([]float32, error) {
 	r.deviation = math.Inf(1)
 	if w, ok := r.embedder.(vector.WordsOnly); ok {
@@ -42,22 +41,30 @@ func (r *search) embed(ctx context.Context) ([]float32, error) {
 	if len(v) != r.embedder.Dimensions() {
 		return nil, fmt.Errorf("embed query: %w", vector.ErrEmbedder)
 	}
-	r.expected, r.deviation = chance.Similarity(v), chance.Deviation
+	r.expected, r.mean = chance.Similarity(v)
+	r.deviation = chance.Deviation
 	return v, nil
 }
 
+// knownChance returns the embedder's chance. If it has to be measured, searches at the same time wait for one measurement.
 func (s *Searcher) knownChance(ctx context.Context) (llm.Chance, error) {
 	if e, ok := s.embedder.(llm.Calibrated); ok {
 		return e.Chance(), nil
 	}
-	if known := s.chance.Load(); known != nil {
-		return *known, nil
+	select {
+	case s.measuring <- struct{}{}:
+		defer func() { <-s.measuring }()
+	case <-ctx.Done():
+		return llm.Chance{}, ctx.Err()
 	}
-	measured, err := llm.MeasureChance(ctx, s.embedder)
-	if err == nil {
-		s.chance.Store(&measured)
+	if s.chance == nil {
+		measured, err := llm.MeasureChance(ctx, s.embedder)
+		if err != nil {
+			return llm.Chance{}, err
+		}
+		s.chance = &measured
 	}
-	return measured, err
+	return *s.chance, nil
 }
 
 // height returns the height of a similarity, 0 where chance explains it.
@@ -65,7 +72,7 @@ func (r *search) height(similarity float64) float64 {
 	return max(similarity-r.expected, 0) / r.deviation
 }
 
-// related reports whether the candidate has anything to do with the query. What stands beside a hit is no hit by that.
+// related reports whether the candidate has anything to do with the query. The neighbour of a hit is no hit by that.
 func related(c vector.Candidate) bool { return c.Words || c.Height > 0 }
 
 // near reports whether the hit is a reason to answer the query.
@@ -73,11 +80,16 @@ func (e Explain) near() bool { return e.Words || e.Height >= Near }
 
 // answer returns the claims, or none if none is near.
 func (r *search) answer(claims []*claim) []*claim {
-	if slices.ContainsFunc(claims, func(c *claim) bool { return c.Explain.near() }) {
-		return claims
+	r.result.Nearest = 0
+	near := false
+	for _, c := range claims {
+		r.result.Nearest, near = max(r.result.Nearest, c.Explain.Height), near || c.Explain.near()
 	}
-	r.result.Unrelated += len(claims)
-	return nil
+	if !near {
+		r.result.Unrelated += len(claims)
+		return nil
+	}
+	return claims
 }
 
 // weak reports whether the hit may have nothing to do with the query.

@@ -19,7 +19,6 @@ func (r *search) fuse(lists ...[]vector.Candidate) {
 			best, bm25 = max(best, c.Similarity), max(bm25, c.BM25)
 		}
 	}
-	r.result.Nearest = r.height(best)
 	for _, list := range lists {
 		for i := range list {
 			c := &list[i]
@@ -36,11 +35,11 @@ func (r *search) fuse(lists ...[]vector.Candidate) {
 	}
 }
 
-// baseline is that of the embedder, or else the query's own. Where the former is known it ranks better: with the latter,
-// recall@10 on LongMemEval falls.
+// baseline is that of the embedder, or else the query's own over all languages. Where the former is known it ranks better:
+// with the latter, recall@10 on LongMemEval falls.
 func (r *search) baseline() float64 {
 	if e, ok := r.embedder.(llm.Baselined); ok && e.Baseline() > 0 {
 		return e.Baseline()
 	}
-	return r.expected
+	return r.mean
 }

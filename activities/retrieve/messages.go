@@ -60,12 +60,18 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 	slices.SortStableFunc(scored, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	var out []*claim
 	byText := map[string]*claim{}
-	r.moreTexts = false
-	for page := range slices.Chunk(scored, r.texts) {
-		if len(out) >= r.texts {
-			r.moreTexts = true
+	near, last := false, -1
+	for i, h := range scored {
+		if h.Explain.near() {
+			last = i
+		}
+	}
+	for start := 0; start < len(scored); start += r.texts {
+		// A message that is a reason to answer may score less than others.
+		if r.moreTexts = len(out) >= r.texts; r.moreTexts && (near || start > last) {
 			break
 		}
+		page := scored[start:min(start+r.texts, len(scored))]
 		if err := r.loadMessages(ctx, page, t); err != nil {
 			return nil, err
 		}
@@ -74,8 +80,10 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 			if h.SessionID == "" {
 				continue
 			}
+			near = near || h.Explain.near()
 			key := text.Title(h.Content)
 			if first := byText[key]; first != nil {
+				first.match(h.Explain)
 				first.members = append(first.members, h)
 				first.MoreSessions++
 				continue

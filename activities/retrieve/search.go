@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -59,15 +58,17 @@ type Searcher struct {
 	embedder vector.Embedder
 	weights  Weights
 	alpha    float64
-	chance   atomic.Pointer[llm.Chance]
 	now      func() time.Time
+	// chance is what was measured of the embedder. Whoever uses it is in measuring, which has one place.
+	chance    *llm.Chance
+	measuring chan struct{}
 }
 
 // NewSearcher returns a searcher over a migrated database and the index with the embedder's vectors.
 func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
 		conn: conn, log: eventlog.New(conn, eventlog.Options{}), entries: entry.NewReader(conn), index: index, embedder: embedder,
-		weights: DefaultWeights(), alpha: DefaultAlpha, now: time.Now,
+		weights: DefaultWeights(), alpha: DefaultAlpha, now: time.Now, measuring: make(chan struct{}, 1),
 	}
 	if opts.Weights != nil {
 		s.weights = *opts.Weights
@@ -171,14 +172,15 @@ type Result struct {
 	// Alpha is the weight that was used.
 	Alpha float64 `json:"alpha"`
 	// Candidates counts the objects that the vector store found. Of these, Filtered did not match the query by their
-	// rows, Dropped have no row, and Unrelated share no term with the query and are as near as chance would have it.
+	// rows, Dropped have no row, and Unrelated share no word with the query and are no nearer to it than chance would have it,
+	// or not near enough for an answer.
 	Candidates int `json:"candidates"`
 	Filtered   int `json:"filtered"`
 	Dropped    int `json:"dropped"`
 	Unrelated  int `json:"unrelated"`
 	// Superseded counts those of Filtered that match the query and were left out because they are no longer believed.
 	Superseded int `json:"superseded"`
-	// Nearest is the height of the candidate that is most similar: see [Explain].
+	// Nearest is the greatest height of those that match the query by their rows: see [Explain].
 	Nearest float64       `json:"nearest"`
 	Took    time.Duration `json:"took_ns"`
 	// Next is the cursor of the hits that follow these, empty if none do, or if [MaxLimit] are listed.
@@ -228,8 +230,9 @@ type search struct {
 	page  int
 	limit int
 	terms vector.QueryTerms
-	// expected is the similarity that unrelated texts have to the query, and deviation how far they are from it.
-	expected, deviation float64
+	// expected is the similarity that unrelated texts in its language have to the query, deviation how far they are from it,
+	// and mean the similarity of those in all languages.
+	expected, deviation, mean float64
 	// keywordHits counts the entries that keyword search found, unrelated those that are not related to the query. If the first
 	// is 0, every entry after an unrelated one is unrelated too.
 	keywordHits, unrelated int
