@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -108,7 +109,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, QuarantinedType: w.QuarantinedType, Usage: w.Usage,
 		}
 		if w.Quarantined == "" {
-			if err := a.readInto(ctx, kept[placeOf(w.Window)], &p); err != nil {
+			if err := a.readInto(ctx, in.SessionKey, kept[placeOf(w.Window)], &p); err != nil {
 				return RecordResult{}, err
 			}
 		}
@@ -136,7 +137,7 @@ func (in RecordInput) event(p schema.MemoryExtractedPayload) (schema.Event, erro
 
 // readInto reads the last answer and adds the entries that were not kept from earlier ones. An answer that the reader
 // can no longer read is quarantined.
-func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry, p *schema.MemoryExtractedPayload) error {
+func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, kept []schema.ExtractedEntry, p *schema.MemoryExtractedPayload) error {
 	if len(p.ResponseKeys) == 0 {
 		return fmt.Errorf("record extraction of session %q: window %d to %d has no answer", p.SessionID, p.Window.First, p.Window.Last)
 	}
@@ -150,7 +151,19 @@ func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry,
 		return nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
-	return addRest(p, kept, read.Entries)
+	entries := read.Entries
+	if p.Window.Acts {
+		s, err := session.Open(ctx, a.log, key)
+		if err != nil {
+			return err
+		}
+		messages, err := s.Shown(ctx, p.Window, p.Extractor.Tools)
+		if err != nil {
+			return err
+		}
+		entries = withActs(entries, messages)
+	}
+	return addRest(p, kept, entries)
 }
 
 // addRest adds the read entries that were not kept from an earlier answer. An entry with the type and quotes of a

@@ -146,6 +146,7 @@ func (c Cut) finished(w schema.Window, shown []schema.Message) schema.Window {
 	size := 0
 	for _, m := range shown {
 		size += len(strings.TrimSpace(m.Text))
+		w.Acts = w.Acts || m.Acts() || m.Kind == schema.KindText && m.CallID != ""
 	}
 	w.Hash, w.Small = c.Hash(shown), size <= c.Small
 	return w
@@ -168,7 +169,7 @@ func cutAt(text string, size int) int {
 // Extracted reports whether memories are extracted from messages of the kind. If tools is true, they are extracted from
 // tool messages too. Of those, a window leaves out what passes.
 func Extracted(m schema.Message, tools bool) bool {
-	return m.Extractable() || m.Kind == schema.KindStatement || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
+	return m.Extractable() || m.Acts() || m.Kind == schema.KindStatement || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
 }
 
 // Shown returns the messages that the window shows to a model. The messages at its ends may be cut.
