@@ -102,6 +102,26 @@ func TestAlignSaysWhyNot(t *testing.T) {
 	}
 }
 
+// A short quote is found only where it is all that the stated message says.
+func TestAlignWholeShortMessage(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, quote string
+		found       bool
+	}{
+		{"MGET", "MGET", true}, {" 예\n", "예", true}, {"42", "42", true}, {"MGET, please", "MGET", false}, {"MGET", "mget", false}, {"...", "...", true}, {"", "", false},
+	} {
+		found, aligned := evidence.Align(message(tt.text), []schema.Quote{{MessageIndex: 0, Quote: tt.quote}})
+		require.Equal(t, tt.found, aligned && found[0].Proven, "%q in %q: %+v", tt.quote, tt.text, found[0])
+		if tt.found {
+			require.Equal(t, strings.TrimSpace(tt.text), found[0].Text)
+			require.NoError(t, evidence.Verify(tt.text, found[0], evidence.Rule))
+		}
+	}
+	elsewhere, _ := evidence.Align([]schema.Message{{Index: 0, Text: "Which one?"}, {Index: 1, Text: "MGET"}}, []schema.Quote{{MessageIndex: 0, Quote: "MGET"}})
+	require.Equal(t, schema.ReasonTooShort, elsewhere[0].Reason)
+}
+
 func TestAlignKeepsCharactersWhole(t *testing.T) {
 	t.Parallel()
 	for text, quote := range map[string]string{

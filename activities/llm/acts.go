@@ -61,7 +61,7 @@ func actsOf(window []schema.Message) ([]schema.ExtractedEntry, map[int]bool) {
 					continue
 				}
 				before := len(out)
-				add(schema.ExtractedEntry{Type: schema.EntryTaskNote, Title: title, Task: &schema.ExtractedTask{Title: rules.Title(title), Status: status}}, quote)
+				add(schema.ExtractedEntry{Type: schema.EntryTaskNote, Title: title, Task: &schema.ExtractedTask{Title: rules.Title(title), Status: status, Listed: true}}, quote)
 				if len(out) > before {
 					tasks[title] = before
 				}
@@ -71,9 +71,13 @@ func actsOf(window []schema.Message) ([]schema.ExtractedEntry, map[int]bool) {
 			body = withoutTrailers(body)
 			add(schema.ExtractedEntry{Type: schema.EntryReference, Title: title, Content: body}, schema.Quote{MessageIndex: m.Index, Quote: quoteUpTo(m.Text, title, body)})
 		case m.Kind == schema.KindRule:
+			category := schema.CategoryContext // An agent does not say how the user wants it.
+			if m.Role == schema.RoleUser {
+				category = schema.CategoryPreference
+			}
 			for line := range strings.Lines(m.Text) {
 				line = strings.TrimSpace(line)
-				add(schema.ExtractedEntry{Type: schema.EntryFact, Category: schema.CategoryPreference, Title: strings.TrimLeft(line, "-*+ ")},
+				add(schema.ExtractedEntry{Type: schema.EntryFact, Category: category, Title: strings.TrimLeft(line, "-*+ ")},
 					schema.Quote{MessageIndex: m.Index, Quote: line})
 			}
 		case m.Role == schema.RoleUser:

@@ -154,12 +154,12 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 // person to confirm, and makes a pending task take the first legal step. That step does not mean that somebody
 // started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. A report that
 // an agent made by a command counts for none. D6:
-// with [CloseProven], a report with proven evidence takes both steps at once.
+// with [CloseProven], a report with proven evidence takes both steps at once, and so does one in the agent's own list.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	legal := !created && task.TaskStatus != schema.TaskPending && (task.DoneReport == nil || task.DoneReport.By != "")
 	proven := e.EvidenceProven
-	if e.EvidenceAligned && (legal || proven && p.rules.DoneReports == CloseProven) {
+	if e.EvidenceAligned && (legal || proven && (p.rules.DoneReports == CloseProven || e.Task.Listed)) {
 		return p.advance(id, commanded(task.TaskStatus, schema.TaskDone))
 	}
 	if task.TaskStatus == schema.TaskPending {
