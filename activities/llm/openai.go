@@ -110,7 +110,7 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 	if n := max(req.Params.MaxOutputTokens, 0); o.official {
 		body.MaxCompletionTokens = n
 	} else {
-		body.MaxTokens = n //nolint:staticcheck // other servers know no newer name
+		body.MaxTokens = cmp.Or(n, boundedTokens) //nolint:staticcheck // other servers know no newer name
 	}
 	if len(req.Schema) > 0 {
 		body.ResponseFormat = o.responseFormat(req.Schema)
@@ -128,6 +128,9 @@ func chatMessage(role, text string) openai.ChatCompletionMessage {
 func (o *openAI) responseFormat(schema []byte) *openai.ChatCompletionResponseFormat {
 	switch o.format {
 	case FormatSchema:
+		if !o.official {
+			schema = bounded(schema)
+		}
 		return &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "answer", Schema: json.RawMessage(schema)},

@@ -1,11 +1,15 @@
 package llm
 
 import (
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
 )
 
 func openAIAt(t *testing.T, url, format string) Model {
@@ -240,4 +244,21 @@ func TestOpenAIEmbedderRefusesWrongAnswers(t *testing.T) {
 			require.Equal(t, tc.kind, KindOf(err))
 		})
 	}
+}
+
+// A server that is not OpenAI's bounds each list and text of an answer, with the fields in the order of the schema.
+func TestBoundedSchema(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		`{"type":"object","properties":{"type":{"type":"string","enum":["a"]},"b":{"minLength":1,"type":"string"},"a":{"type":"array","items":{"type":"integer"}}}}`: `{"type":"object","properties":{"type":{"type":"string","enum":["a"]},"b":{"minLength":1,"type":"string","maxLength":1000},"a":{"type":"array","items":{"type":"integer"},"maxItems":30}}}`,
+		`{"type":"string","maxLength":16384}`:        `{"type":"string","maxLength":1000}`,
+		`{"maxItems":3,"type":"array"}`:              `{"maxItems":3,"type":"array"}`,
+		`{"required":["a","b"],"x":{},"y":[],"z":1}`: `{"required":["a","b"],"x":{},"y":[],"z":1}`,
+	} {
+		require.Equal(t, want, string(bounded([]byte(given))))
+	}
+	bound := string(bounded(schema.ExtractionSchema))
+	require.True(t, json.Valid([]byte(bound)))
+	require.Less(t, strings.Index(bound, `"title":{`), strings.Index(bound, `"evidence":{`))
+	require.Equal(t, 3, strings.Count(bound, `"maxItems":30`))
 }

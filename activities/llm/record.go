@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"axiommind/activities/boundary"
@@ -168,17 +169,21 @@ func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, kept [
 
 // addRest adds the read entries that were not kept from an earlier answer. An entry with the type and quotes of a
 // kept entry is the same memory. If its title is also the same, it is dropped. Otherwise it is rejected, so that
-// people can see it.
+// people can see it. Of entries that say the same in one answer the first is added: models may repeat themselves without end.
 func addRest(p *schema.MemoryExtractedPayload, kept, read []schema.ExtractedEntry) error {
 	titles := map[string][]string{}
 	for _, e := range kept {
 		titles[proofOf(e)] = append(titles[proofOf(e)], e.Title)
 	}
+	said := map[string]bool{}
 	for i, e := range read {
 		earlier := titles[proofOf(e)]
 		switch {
 		case len(earlier) == 0:
-			p.Entries = append(p.Entries, e)
+			if same := fmt.Sprint(e.Type, e.Section, strings.ToLower(e.Title)); !said[same] {
+				said[same] = true
+				p.Entries = append(p.Entries, e)
+			}
 		case !slices.Contains(earlier, e.Title):
 			raw, err := json.Marshal(e)
 			if err != nil {

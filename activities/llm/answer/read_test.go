@@ -371,3 +371,14 @@ func TestReadDropsListed(t *testing.T) {
 	require.Len(t, result.Entries, 1)
 	require.Equal(t, &schema.ExtractedTask{Status: schema.TaskDone}, result.Entries[0].Task)
 }
+
+// A task note that a model gives no task is one all the same: its title names the task.
+func TestReadTaskNoteWithoutTask(t *testing.T) {
+	t.Parallel()
+	for _, task := range []string{"", `"task":null,`, `"task":{},`} {
+		result, err := Read(`{"entries":[{"entryId":"1","type":"task_note","title":"Write it",` + task + `"evidence":[{"messageIndex":0,"quote":"Write it"}]}]}`)
+		require.NoError(t, err)
+		require.Empty(t, result.Rejected)
+		require.NotNil(t, result.Entries[0].Task, task)
+	}
+}
