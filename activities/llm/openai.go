@@ -111,6 +111,7 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 		body.MaxCompletionTokens = n
 	} else {
 		body.MaxTokens = cmp.Or(n, boundedTokens) //nolint:staticcheck // other servers know no newer name
+		body.Stream, body.StreamOptions = true, &openai.StreamOptions{IncludeUsage: true}
 	}
 	if len(req.Schema) > 0 {
 		body.ResponseFormat = o.responseFormat(req.Schema)

@@ -217,6 +217,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Model.Model, "model", "", "the extractor's model (default: the provider's)")
 	f.StringVar(&c.Model.BaseURL, "model-url", "", "base URL of an OpenAI-compatible server (Ollama, vLLM, …)")
 	f.StringVar(&c.Model.ResponseFormat, "model-format", "", "how an OpenAI-compatible server is asked for JSON: json_schema, json_object or none")
+	f.DurationVar(&c.Model.Patience, "model-patience", llm.DefaultPatience, "how long a model may send nothing before it is asked again")
 	f.Float64Var(&c.Model.Prices.InputPerMillion, "model-input-price", 0, "US dollars per million input tokens, to count costs")
 	f.Float64Var(&c.Model.Prices.OutputPerMillion, "model-output-price", 0, "US dollars per million output tokens")
 	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that")
