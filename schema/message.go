@@ -27,7 +27,9 @@ const (
 	KindContext Kind = "context"
 	// KindStatement is a statement that an agent makes through a tool, and no conversation. Author names the agent.
 	KindStatement Kind = "statement"
-	// KindTodo, KindCommit and KindRule are what an agent says by a call of a tool that has done it: changes of its to-do
+	// KindPlan is a plan that the agent showed and the user approved.
+	KindPlan Kind = "plan"
+	// KindTodo, KindCommit and KindRule are what an agent says by a call of a tool whose result reports no failure: changes of its to-do
 	// list, as lines of a list in Markdown with "[ ]", "[/]" for an item in progress, "[x]", "[-]" for one that is dropped, or
 	// "[!]" for a blocked one; the text of a commit, a pull request or an issue; and lines of instructions, or of its memory.
 	KindTodo   Kind = "todo"
@@ -67,7 +69,7 @@ const ScheduledMark = "[SCHEDULED]"
 // Extractable reports whether the message is conversation, that is, something that a person or an agent said. Tool
 // results, thoughts and injected text are not.
 func (m Message) Extractable() bool {
-	return m.Kind == KindText && (m.Role == RoleUser || m.Role == RoleAssistant)
+	return (m.Kind == KindText || m.Kind == KindPlan) && (m.Role == RoleUser || m.Role == RoleAssistant)
 }
 
 // Acts reports whether the message is what an agent says by a call of a tool.

@@ -12,28 +12,29 @@ import (
 const (
 	// actConfidence is the confidence of what an act says: no model has judged it.
 	actConfidence = 0.9
-	// actTitle and actQuote bound titles and quotes, in runes.
-	actTitle, actQuote = 200, 400
+	// actTitle bounds titles, and commitQuote the quotes of commits, in runes.
+	actTitle, commitQuote = 200, 400
 )
 
 // withActs returns the entries with those that the agent's acts in the window state: tasks of its to-do list, commits,
 // instructions, plans that the user approved, and questions with the user's answers. It leaves out what else was made of the
-// same messages.
+// same acts, and other decisions of the same answers.
 func withActs(entries []schema.ExtractedEntry, window []schema.Message) []schema.ExtractedEntry {
-	acts, read := actsOf(window)
+	acts, read, answers := actsOf(window)
 	if len(acts) == 0 {
 		return entries
 	}
 	entries = slices.DeleteFunc(entries, func(e schema.ExtractedEntry) bool {
-		return slices.ContainsFunc(e.Evidence, func(q schema.Quote) bool { return read[q.MessageIndex] })
+		return slices.ContainsFunc(e.Evidence, func(q schema.Quote) bool {
+			return read[q.MessageIndex] || e.Type == schema.EntryDecision && answers[q.MessageIndex]
+		})
 	})
 	return append(entries, acts...)
 }
 
-// actsOf returns the entries, and the indexes of the messages that they are made of.
-func actsOf(window []schema.Message) ([]schema.ExtractedEntry, map[int]bool) {
-	var out []schema.ExtractedEntry
-	read := map[int]bool{}
+// actsOf returns the entries, the indexes of the acts that they are made of, and those of the user's answers.
+func actsOf(window []schema.Message) (out []schema.ExtractedEntry, read, answers map[int]bool) {
+	read, answers = map[int]bool{}, map[int]bool{}
 	add := func(e schema.ExtractedEntry, evidence ...schema.Quote) {
 		if e.Title = rules.Title(e.Title); utf8.RuneCountInString(e.Title) < 4 {
 			return
@@ -45,9 +46,7 @@ func actsOf(window []schema.Message) ([]schema.ExtractedEntry, map[int]bool) {
 	tasks := map[string]int{}
 	for i := range window {
 		m := &window[i]
-		if read[m.Index] = m.Acts(); !m.Acts() && (m.Kind != schema.KindText || m.CallID == "") {
-			continue
-		}
+		read[m.Index] = m.Acts()
 		switch {
 		case m.Kind == schema.KindTodo:
 			for line := range strings.Lines(m.Text) {
@@ -80,23 +79,23 @@ func actsOf(window []schema.Message) ([]schema.ExtractedEntry, map[int]bool) {
 				add(schema.ExtractedEntry{Type: schema.EntryFact, Category: category, Title: strings.TrimLeft(line, "-*+ ")},
 					schema.Quote{MessageIndex: m.Index, Quote: line})
 			}
-		case m.Role == schema.RoleUser:
-			if i > 0 && window[i-1].CallID == m.CallID && window[i-1].Role == schema.RoleAssistant {
-				question := strings.TrimSpace(window[i-1].Text)
-				answer := rules.Cut(strings.TrimSpace(m.Text), actTitle/2)
-				title := rules.Cut(question, actTitle-1-utf8.RuneCountInString(answer)) + " " + answer
-				read[window[i-1].Index], read[m.Index] = true, true
-				add(schema.ExtractedEntry{Type: schema.EntryDecision, Title: title},
-					schema.Quote{MessageIndex: window[i-1].Index, Quote: rules.Cut(question, actQuote)},
-					schema.Quote{MessageIndex: m.Index, Quote: rules.Cut(strings.TrimSpace(m.Text), actQuote)})
-			}
-		case i+1 == len(window) || window[i+1].CallID != m.CallID || window[i+1].Role != schema.RoleUser:
+		case m.Kind == schema.KindPlan:
 			if line := firstLine(m.Text); line != "" {
-				add(schema.ExtractedEntry{Type: schema.EntryDecision, Title: strings.TrimLeft(line, "# ")}, schema.Quote{MessageIndex: m.Index, Quote: rules.Cut(line, actQuote)})
+				add(schema.ExtractedEntry{Type: schema.EntryDecision, Title: strings.TrimLeft(line, "# ")}, schema.Quote{MessageIndex: m.Index, Quote: line})
 			}
+		case m.Role == schema.RoleUser && m.CallID != "" && i > 0 && window[i-1].CallID == m.CallID && window[i-1].Kind == schema.KindText:
+			question, answer := strings.TrimSpace(window[i-1].Text), strings.TrimSpace(m.Text)
+			e := schema.ExtractedEntry{Type: schema.EntryDecision}
+			short := rules.Cut(answer, actTitle/2)
+			if short != answer {
+				e.Content = answer
+			}
+			e.Title = rules.Cut(question, actTitle-1-utf8.RuneCountInString(short)) + " " + short
+			answers[m.Index] = true
+			add(e, schema.Quote{MessageIndex: window[i-1].Index, Quote: question}, schema.Quote{MessageIndex: m.Index, Quote: answer})
 		}
 	}
-	return out, read
+	return out, read, answers
 }
 
 // todoStates are the states of the items of a list, by the character in their box.
@@ -131,7 +130,7 @@ func withoutTrailers(body string) string {
 func quoteUpTo(text, title, body string) string {
 	title = strings.TrimSpace(title)
 	if body != "" {
-		if at := strings.Index(text, body); at >= 0 && utf8.RuneCountInString(text[:at+len(body)]) <= actQuote {
+		if at := strings.Index(text, body); at >= 0 && utf8.RuneCountInString(text[:at+len(body)]) <= commitQuote {
 			return strings.TrimSpace(text[:at+len(body)])
 		}
 	}

@@ -19,7 +19,7 @@ func TestActs(t *testing.T) {
 		say(schema.RoleAssistant, schema.KindTodo, "1", "- [ ] Write the parser\n- [ ] Test `it`\n- [-] Ship it"),
 		say(schema.RoleAssistant, schema.KindText, "2", "Which store?"),
 		say(schema.RoleUser, schema.KindText, "2", "SQLite"),
-		say(schema.RoleAssistant, schema.KindText, "3", "# Move to SQLite\n\n1. Copy the rows."),
+		say(schema.RoleAssistant, schema.KindPlan, "3", "# Move to SQLite\n\n1. Copy the rows."),
 		say(schema.RoleAssistant, schema.KindTodo, "4", "- [x] Write the parser"),
 		say(schema.RoleAssistant, schema.KindCommit, "5", "Move to SQLite\n\nOne file is enough.\n\nSigned-off-by: a <a@example.com>"),
 		say(schema.RoleUser, schema.KindRule, "", "Always use tabs."),
@@ -29,6 +29,8 @@ func TestActs(t *testing.T) {
 	}
 	model := []schema.ExtractedEntry{
 		{Title: "The parser", Evidence: []schema.Quote{{MessageIndex: 15, Quote: "Write the parser"}}},
+		{Type: schema.EntryDecision, Title: "SQLite it is", Evidence: []schema.Quote{{MessageIndex: 13, Quote: "SQLite"}}},
+		{Type: schema.EntryFact, Title: "The user knows SQLite", Evidence: []schema.Quote{{MessageIndex: 13, Quote: "SQLite"}}},
 		{Title: "Copying", Evidence: []schema.Quote{{MessageIndex: 14, Quote: "1. Copy the rows."}}},
 	}
 	type entry struct {
@@ -49,6 +51,7 @@ func TestActs(t *testing.T) {
 		got = append(got, x)
 	}
 	require.Equal(t, []entry{
+		{title: "The user knows SQLite", kind: schema.EntryFact, quotes: []schema.Quote{{MessageIndex: 13, Quote: "SQLite"}}},
 		{title: "Copying", quotes: []schema.Quote{{MessageIndex: 14, Quote: "1. Copy the rows."}}},
 		{title: "Write the parser", status: "done", kind: schema.EntryTaskNote, quotes: []schema.Quote{{MessageIndex: 15, Quote: "- [x] Write the parser"}}},
 		{title: "Test it", status: "pending", kind: schema.EntryTaskNote, quotes: []schema.Quote{{MessageIndex: 11, Quote: "- [ ] Test `it`"}}},
@@ -59,13 +62,20 @@ func TestActs(t *testing.T) {
 		{title: "Always use tabs.", kind: schema.EntryFact, quotes: []schema.Quote{{MessageIndex: 17, Quote: "Always use tabs."}}},
 	}, got)
 	require.Equal(t, model, withActs(model, window[:1]))
+	for _, half := range [][]schema.Message{window[2:3], window[3:4]} {
+		require.Empty(t, withActs(nil, half), "a question is no decision, nor an answer to none")
+	}
+	long := strings.Repeat("Tabs. ", 100)
+	whole := withActs(nil, []schema.Message{say(schema.RoleAssistant, schema.KindText, "2", "Anything?"), say(schema.RoleUser, schema.KindText, "2", long)})
+	require.Equal(t, strings.TrimSpace(long), whole[0].Content)
+	require.Equal(t, strings.TrimSpace(long), whole[0].Evidence[1].Quote)
 }
 
 // An act's text may be anything: what is made of it are quotes of it.
 func TestActsOfAnyText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "- [", "- [x]", "- [x] ", "- [?] Write it", "\x00", strings.Repeat("長", 1000), "a\r\n\r\nb", "🤖 x"} {
-		for _, kind := range []schema.Kind{schema.KindTodo, schema.KindCommit, schema.KindRule, schema.KindText} {
+		for _, kind := range []schema.Kind{schema.KindTodo, schema.KindCommit, schema.KindRule, schema.KindPlan, schema.KindText} {
 			for _, e := range withActs(nil, []schema.Message{{Role: schema.RoleAssistant, Kind: kind, CallID: "1", Text: text}}) {
 				require.Contains(t, text, e.Evidence[0].Quote)
 				require.NotEmpty(t, e.Title)

@@ -100,17 +100,20 @@ func configError(field, format string, args ...any) error {
 type endpoint struct {
 	provider, key, variable, url string
 	patience                     time.Duration
+	// remedy is what helps against a provider that sends nothing.
+	remedy string
 }
 
 // DefaultPatience is how long a provider may send nothing.
 const DefaultPatience = 4 * time.Minute
 
 func (c Config) endpoint() endpoint {
-	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, cmp.Or(c.Patience, DefaultPatience)}
+	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, cmp.Or(c.Patience, DefaultPatience),
+		": let it answer at its own pace with a longer --model-patience of the worker, or less at once with a smaller --window-bytes"}
 }
 
 func (c EmbedderConfig) endpoint() endpoint {
-	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, DefaultPatience}
+	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, DefaultPatience, ""}
 }
 
 // requireKey fails with KindAuth, because a missing key is as permanent an error as a rejected one.

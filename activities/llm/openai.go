@@ -117,7 +117,9 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 		body.ResponseFormat = o.responseFormat(req.Schema)
 	}
 	ctx, x := withExchange(ctx)
-	return finish(ProviderOpenAI, o.prices, x, o.api.post(ctx, "/chat/completions", body))
+	err := o.api.post(ctx, "/chat/completions", body)
+	x.raw = whole(x.raw)
+	return finish(ProviderOpenAI, o.prices, x, err)
 }
 
 func chatMessage(role, text string) openai.ChatCompletionMessage {

@@ -11,7 +11,7 @@ import (
 const (
 	boundedItems  = 30
 	boundedString = 1000
-	boundedTokens = 4096
+	boundedTokens = 8192 // Some models think before they answer, and their thoughts count.
 )
 
 // bounded returns the JSON schema with a bound for each list and each text that has none, or a higher one. The order of its

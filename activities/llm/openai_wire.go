@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 )
 
@@ -19,7 +18,7 @@ type openAIBody struct {
 			Reasoning int `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 	} `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	Error json.RawMessage `json:"error,omitempty"`
 }
 
 // openAIChoice is an answer.
@@ -31,23 +30,17 @@ type openAIChoice struct {
 type openAIMessage struct {
 	// Content is a string or, with some servers, a list of parts.
 	Content   json.RawMessage `json:"content"`
-	Refusal   string          `json:"refusal"`
-	Reasoning string          `json:"reasoning"`
+	Refusal   string          `json:"refusal,omitempty"`
+	Reasoning string          `json:"reasoning,omitempty"`
 	// ReasoningContent is the older name of Reasoning.
-	ReasoningContent string `json:"reasoning_content"`
+	ReasoningContent string `json:"reasoning_content,omitempty"`
 }
 
 // readOpenAI parses the body of a chat completion.
 func readOpenAI(raw []byte) (Response, error) {
 	resp := Response{Raw: raw}
 	var body openAIBody
-	var err error
-	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) > 0 && trimmed[0] != '{' {
-		body, err = streamed(raw)
-	} else {
-		err = json.Unmarshal(raw, &body)
-	}
-	if err != nil {
+	if err := json.Unmarshal(raw, &body); err != nil {
 		return resp, malformed(ProviderOpenAI, raw, err)
 	}
 	thought := min(body.Usage.Details.Reasoning, body.Usage.Completion)
@@ -57,7 +50,7 @@ func readOpenAI(raw []byte) (Response, error) {
 		ThoughtTokens: thought,
 	}
 	if isSet(body.Error) {
-		return resp, errorInBody(ProviderOpenAI, slices.Concat([]byte(`{"error":`), body.Error, []byte(`}`)))
+		return resp, errorInBody(ProviderOpenAI, raw)
 	}
 	if len(body.Choices) == 0 {
 		return resp, &Error{Provider: ProviderOpenAI, Kind: KindMalformed, Message: "no choices: " + head(raw)}
@@ -103,27 +96,41 @@ func contentText(raw json.RawMessage) (string, error) {
 	return b.String(), nil
 }
 
-// streamed returns the completion that arrives in pieces: server-sent events, of which each holds what is new.
-func streamed(raw []byte) (openAIBody, error) {
-	var body openAIBody
+// whole returns a completion that arrived in pieces as one, which is what is stored: a secret may be spread over pieces. Any other
+// answer stays as it is.
+func whole(raw []byte) []byte {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] == '{' {
+		return raw
+	}
+	body, err := joined(raw)
+	if err != nil {
+		return raw
+	}
+	completion, err := json.Marshal(body)
+	if err != nil {
+		return raw
+	}
+	return completion
+}
+
+// joined reads server-sent events, of which each holds the next piece of a completion.
+func joined(raw []byte) (body openAIBody, err error) {
 	var content, reasoning, refusal strings.Builder
-	finish := ""
-	choices := 0
+	finish, begun := "", false
 	for line := range bytes.Lines(raw) {
 		data, isData := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
-		if data = bytes.TrimSpace(data); !isData || len(data) == 0 || string(data) == "[DONE]" {
+		data = bytes.TrimSpace(data)
+		if string(data) == "[DONE]" {
+			finish = cmp.Or(finish, "done") // Not all servers say why they end.
+		}
+		if !isData || len(data) == 0 || data[0] != '{' {
 			continue
 		}
 		var piece struct {
 			openAIBody
 			Choices []struct {
-				FinishReason string `json:"finish_reason"`
-				Delta        struct {
-					Content          string `json:"content"`
-					Refusal          string `json:"refusal"`
-					Reasoning        string `json:"reasoning"`
-					ReasoningContent string `json:"reasoning_content"`
-				} `json:"delta"`
+				FinishReason string        `json:"finish_reason"`
+				Delta        openAIMessage `json:"delta"`
 			} `json:"choices"`
 		}
 		if err := json.Unmarshal(data, &piece); err != nil {
@@ -136,22 +143,21 @@ func streamed(raw []byte) (openAIBody, error) {
 			body.Error = piece.Error
 		}
 		for _, c := range piece.Choices[:min(1, len(piece.Choices))] {
-			choices++
-			content.WriteString(c.Delta.Content)
-			reasoning.WriteString(c.Delta.Reasoning + c.Delta.ReasoningContent)
+			begun = true
+			text, err := contentText(c.Delta.Content)
+			if err != nil {
+				return body, err
+			}
+			content.WriteString(text)
+			reasoning.WriteString(cmp.Or(c.Delta.Reasoning, c.Delta.ReasoningContent))
 			refusal.WriteString(c.Delta.Refusal)
 			finish = cmp.Or(c.FinishReason, finish)
 		}
 	}
-	if choices > 0 && finish == "" && !isSet(body.Error) {
+	if !isSet(body.Error) && (!begun || finish == "") {
 		return body, errors.New("the answer breaks off")
 	}
-	if choices > 0 {
-		text, err := json.Marshal(content.String())
-		if err != nil {
-			return body, err
-		}
-		body.Choices = []openAIChoice{{finish, openAIMessage{Content: text, Refusal: refusal.String(), Reasoning: reasoning.String()}}}
-	}
-	return body, nil
+	text, err := json.Marshal(content.String())
+	body.Choices = []openAIChoice{{finish, openAIMessage{Content: text, Refusal: refusal.String(), Reasoning: reasoning.String()}}}
+	return body, err
 }

@@ -180,7 +180,11 @@ func addRest(p *schema.MemoryExtractedPayload, kept, read []schema.ExtractedEntr
 		earlier := titles[proofOf(e)]
 		switch {
 		case len(earlier) == 0:
-			if same := fmt.Sprint(e.Type, e.Section, strings.ToLower(e.Title)); !said[same] {
+			status := schema.TaskStatus("")
+			if e.Task != nil {
+				status = e.Task.Status
+			}
+			if same := schema.HashParts(proofOf(e), e.Section, strings.ToLower(e.Title), string(status)); !said[same] {
 				said[same] = true
 				p.Entries = append(p.Entries, e)
 			}

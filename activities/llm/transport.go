@@ -56,6 +56,8 @@ type transport struct {
 	authorize func(http.Header)
 	// patience is how long the server may send nothing.
 	patience time.Duration
+	// remedy ends the error about a server that does not.
+	remedy string
 }
 
 // errSilent is the cause of a call that its transport gives up.
@@ -141,8 +143,7 @@ func (h heard) Read(p []byte) (int, error) {
 
 func (t *transport) networkError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errSilent) {
-		return &Error{Provider: t.provider, Kind: KindUnavailable, cause: fmt.Errorf(
-			"%w for %s: let it answer at its own pace with a longer --model-patience of the worker, or less at once with a smaller --window-bytes", errSilent, t.patience)}
+		return &Error{Provider: t.provider, Kind: KindUnavailable, cause: fmt.Errorf("%w for %s%s", errSilent, t.patience, t.remedy)}
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("call %s: %w", t.provider, context.Cause(ctx))
@@ -174,7 +175,7 @@ func newTransport(c endpoint, authorize func(http.Header)) (*transport, error) {
 		return nil, err
 	}
 	return &transport{provider: c.provider, variable: c.variable, secret: c.key, base: base,
-		authorize: authorize, patience: c.patience}, nil
+		authorize: authorize, patience: c.patience, remedy: c.remedy}, nil
 }
 
 // client returns an HTTP client that does not follow redirects, because a redirected request would send the key to

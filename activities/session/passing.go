@@ -54,7 +54,7 @@ func (p *passing) passes(m schema.Message) bool {
 		p.reply = p.reply || !p.said && isUpload(m.Text)
 	case !m.Extractable():
 	case m.Role == schema.RoleUser:
-		if !p.said && text.Trivial(m.Text) && !p.mayAsk() {
+		if !p.said && m.CallID == "" && text.Trivial(m.Text) && !p.mayAsk() {
 			p.reply = true
 			return true
 		}

@@ -221,7 +221,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.Float64Var(&c.Model.Prices.InputPerMillion, "model-input-price", 0, "US dollars per million input tokens, to count costs")
 	f.Float64Var(&c.Model.Prices.OutputPerMillion, "model-output-price", 0, "US dollars per million output tokens")
 	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that")
-	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
+	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's, and 8192 for servers other than OpenAI's)")
 	c.ModelReads = ReadPassages
 	f.Func("model-reads", "how much of a session the model reads: "+ReadPassages+" that are worth it, or "+ReadAll+" (default "+ReadPassages+")", c.setModelReads)
 	f.StringArrayVar(&c.SourceRoots, sourceRoot, nil, "directory or file that inputs of workflows may name; repeat for more\n"+

@@ -3,6 +3,7 @@ package worth
 import (
 	"strings"
 
+	"axiommind/activities/llm/rules"
 	"axiommind/schema"
 )
 
@@ -19,7 +20,7 @@ const (
 // is left are left out. Package rules explains works.
 func Passages(window []schema.Message, works bool) []schema.Message {
 	all := split(window, works)
-	kept := map[*schema.Message][]line{}
+	kept, own := map[*schema.Message][]line{}, map[*schema.Message]int{}
 	for i := range all {
 		s := &all[i]
 		lines := kept[s.m]
@@ -28,14 +29,16 @@ func Passages(window []schema.Message, works bool) []schema.Message {
 		}
 		l := &lines[len(lines)-1]
 		l.worth = max(l.worth, probability(model().weigh(headWorth, features(all, i))))
-		l.own = l.own || s.m.Role == schema.RoleUser && !s.handedOver
+		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
+			own[s.m] = rules.OwnWords(s.m.Text, works || s.work == 1)
+		}
 		kept[s.m] = lines
 	}
 	var out []schema.Message
 	for i := range window {
 		m := window[i]
-		if m.Extractable() {
-			if m.Text = passagesOf(m.Text, kept[&window[i]]); m.Text == "" {
+		if lines := kept[&window[i]]; m.Extractable() && (m.Role != schema.RoleUser || len(lines) > 0) {
+			if m.Text = passagesOf(m.Text, own[&window[i]], lines); m.Text == "" {
 				continue
 			}
 		}
@@ -44,19 +47,22 @@ func Passages(window []schema.Message, works bool) []schema.Message {
 	return out
 }
 
-// line is a line of a message, the worth of its best sentence, and whether it is in the user's own words.
+// line is a line of a message, and the worth of its best sentence.
 type line struct {
 	start, end int
 	worth      float64
-	own        bool
 }
 
-// passagesOf returns the lines of a text that are worth reading and their neighbours, or "".
-func passagesOf(text string, lines []line) string {
+// passagesOf returns the beginning of a text up to a place, which is the user's own, and the lines after it that are worth
+// reading with their neighbours, or "".
+func passagesOf(text string, own int, lines []line) string {
+	if own == len(text) {
+		return text
+	}
 	keep := make([]bool, len(lines))
-	any := false
+	any := own > 0
 	for i, l := range lines {
-		if !l.own && l.worth < reads {
+		if l.worth < reads || l.end <= own {
 			continue
 		}
 		any = true
@@ -68,20 +74,25 @@ func passagesOf(text string, lines []line) string {
 		return ""
 	}
 	var b strings.Builder
-	at, left := 0, false
+	b.WriteString(text[:own])
+	at, left := own, false
 	for i, l := range lines {
+		if l.end <= own {
+			continue
+		}
 		start := strings.LastIndexByte(text[:l.start], '\n') + 1 // With its bullet, or its mark of a heading.
 		end := len(text)
 		if i+1 < len(lines) {
 			end = strings.LastIndexByte(text[:lines[i+1].start], '\n') + 1
 		}
+		end = max(end, at)
 		if start = max(start, at); keep[i] {
 			if left || start > at && strings.TrimSpace(text[at:start]) != "" {
 				b.WriteString(gap + "\n")
 			}
-			b.WriteString(text[start:max(start, end)])
+			b.WriteString(text[start:end])
 			left = false
-		} else if strings.TrimSpace(text[start:max(start, end)]) != "" {
+		} else if strings.TrimSpace(text[start:end]) != "" {
 			left = true
 		}
 		at = max(at, end)

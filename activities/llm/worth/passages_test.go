@@ -27,6 +27,10 @@ func TestPassages(t *testing.T) {
 	require.True(t, strings.HasPrefix(got[1].Text, gap+"\n"))
 	require.True(t, strings.HasSuffix(got[1].Text, gap))
 	require.Equal(t, acts, got[2])
+
+	for _, own := range []string{"| env | port |\n|---|---|\n| prod | 8443 |", "ok", "\tx := 1\nWe use this."} {
+		require.Equal(t, own, Passages(conversation("u: "+own), true)[0].Text, "all that the user says")
+	}
 }
 
 // What is left of a message are lines of it, in their order.

@@ -16,11 +16,14 @@ import (
 // tools are the tools of a harness by which an agent says something: to the user, or for later.
 type tools map[string]tool
 
-// tool reads a call once its result shows that it was done.
+// tool reads a call when its result is there and reports no failure.
 type tool struct {
 	read func(b *builder, c call)
-	// runs says that the result may be what a program wrote. Else the harness wrote it.
-	runs bool
+	// answers says that the harness alone writes the result, with the user's words. That is so in the harness's own sessions:
+	// elsewhere a tool of the same name may be anyone's.
+	answers bool
+	// lists says that the call counts without a result.
+	lists bool
 }
 
 // call is a call of a tool and its result.
@@ -30,9 +33,11 @@ type call struct {
 	result string
 	// record is what the harness notes of the result apart from its text.
 	record gjson.Result
+	// answers says that the result holds the user's words.
+	answers bool
 }
 
-// allTools are the tools of the registry. Like marks they count in every session.
+// allTools are the tools of the registry. Like marks they count in every session, but for the user's words.
 var allTools = sync.OnceValue(func() tools {
 	all := tools{}
 	for _, f := range registry {
@@ -43,8 +48,19 @@ var allTools = sync.OnceValue(func() tools {
 	return all
 })
 
-// acted takes note of a call by which the agent says something, and reads it when it is done: with its result, or at once if
-// the source does not tell which result belongs to it. The message holds its text as the source gives it.
+// answering are the tools whose results hold the user's words, by the name of the format and of the tool.
+var answering = sync.OnceValue(func() map[[2]string]bool {
+	all := map[[2]string]bool{}
+	for _, f := range registry {
+		for name, t := range f.tools {
+			all[[2]string{f.Name, strings.ToLower(name)}] = t.answers
+		}
+	}
+	return all
+})
+
+// acted takes note of a call by which the agent says something, and reads it when it is done. The message is redacted: what is
+// read is a part of it, which alone may not show what it holds.
 func (b *builder) acted(m schema.Message) {
 	s := b.session()
 	switch m.Kind {
@@ -55,7 +71,9 @@ func (b *builder) acted(m schema.Message) {
 		}
 		c := call{Message: m, args: gjson.Parse(m.Text)}
 		if m.CallID == "" || b.noResults {
-			t.read(b, c)
+			if t.lists {
+				t.read(b, c)
+			}
 			return
 		}
 		if s.waiting == nil {
@@ -68,13 +86,14 @@ func (b *builder) acted(m schema.Message) {
 			return
 		}
 		delete(s.waiting, m.CallID)
-		t := b.known[strings.ToLower(c.Tool)]
+		name := strings.ToLower(c.Tool)
 		c.result, c.record, c.At = m.Text, b.record, m.At
+		c.answers = b.answering[[2]string{b.format, name}]
 		switch words, refused := refusal(m.Text); {
-		case refused && !t.runs:
+		case refused && c.answers:
 			b.says(c, schema.RoleUser, schema.KindText, words)
 		case !refused && !b.failed:
-			t.read(b, c)
+			b.known[name].read(b, c)
 		}
 	}
 }
@@ -96,9 +115,9 @@ func (b *builder) says(c call, role schema.Role, kind schema.Kind, text string) 
 // The marks of the states of a list's item.
 var stateMarks = map[string]string{
 	"pending": "[ ]", "not_started": "[ ]", "not-started": "[ ]", "todo": "[ ]", "open": "[ ]", "": "[ ]",
-	"in_progress": "[/]", "in-progress": "[/]", "active": "[/]",
+	"in_progress": "[/]", "in-progress": "[/]", "in progress": "[/]", "active": "[/]",
 	"completed": "[x]", "done": "[x]", "complete": "[x]",
-	"cancelled": "[-]", "canceled": "[-]", "deleted": "[-]", "removed": "[-]", "blocked": "[!]",
+	"cancelled": "[-]", "canceled": "[-]", "deleted": "[-]", "removed": "[-]", "abandoned": "[-]", "skipped": "[-]", "blocked": "[!]",
 }
 
 // item is an item of a to-do list.
@@ -107,7 +126,7 @@ type item struct{ id, text, state string }
 // todoList reads a list in which each call gives all items, unless it says that they are to be merged. The paths are those of
 // the list, which may be Markdown, and of the text and the state of an item.
 func todoList(list, text, state string) tool {
-	return tool{read: func(b *builder, c call) {
+	return tool{lists: true, answers: true, read: func(b *builder, c call) {
 		items := firstOf(c.args, list, "content")
 		if items.Type == gjson.String {
 			b.listed(c, boxes(items.Str), true)
@@ -144,40 +163,49 @@ func boxes(list string) []item {
 	return out
 }
 
-// listed adds the changes of the list: new items, and those whose state is another one. An item that a whole list no longer has
-// is dropped, unless it is done.
+// maxItems bounds the items of a list. No agent works through more.
+const maxItems = 1000
+
+// listed adds the changes of the list: new items, and those whose state is another one. What a whole list no longer has is not
+// said to be dropped: agents begin new lists.
 func (b *builder) listed(c call, items []item, whole bool) {
 	s := b.session()
-	var lines []string
-	change := func(text, mark string) {
-		lines = append(lines, "- "+mark+" "+text)
+	if len(items)+len(s.list) > maxItems {
+		return
 	}
-	var now []item
+	byText, byID := map[string]int{}, map[string]int{}
+	for n, o := range s.list {
+		byText[o.text] = n
+		if o.id != "" {
+			byID[o.id] = n
+		}
+	}
+	var lines []string
+	now := make([]item, 0, len(items)+len(s.list))
+	kept := make([]bool, len(s.list))
 	for _, i := range items {
 		i.text = strings.Join(strings.Fields(i.text), " ")
-		mark, known := stateMarks[strings.ToLower(i.state)]
-		n := slices.IndexFunc(s.list, func(o item) bool {
-			return o.text == i.text || i.id != "" && o.id == i.id && (!whole || i.text == "")
-		})
-		if i.text == "" && n >= 0 {
-			i.text = s.list[n].text
+		n, known := byText[i.text]
+		if same, found := byID[i.id]; found && (!known || !whole) {
+			n, known = same, !whole || i.text == ""
 		}
-		if i.text == "" || !known {
+		before := item{}
+		if known {
+			before, kept[n] = s.list[n], true
+		}
+		mark := stateMarks[strings.ToLower(i.state)]
+		i.text, i.state = cmp.Or(i.text, before.text), cmp.Or(mark, before.state)
+		if i.text == "" || i.state == "" {
 			continue
 		}
-		i.state = mark
-		if n < 0 || s.list[n].state != mark {
-			change(i.text, mark)
+		if i.text != before.text || i.state != before.state {
+			lines = append(lines, "- "+i.state+" "+i.text)
 		}
 		now = append(now, i)
 	}
-	for _, o := range s.list {
-		switch {
-		case slices.ContainsFunc(now, func(i item) bool { return i.text == o.text || !whole && i.id != "" && i.id == o.id }):
-		case !whole:
+	for n, o := range s.list {
+		if !whole && !kept[n] {
 			now = append(now, o)
-		case o.state != "[x]" && o.state != "[-]":
-			change(o.text, "[-]")
 		}
 	}
 	s.list = now
@@ -186,7 +214,10 @@ func (b *builder) listed(c call, items []item, whole bool) {
 
 // reply reads what the agent reports to the user by a call.
 func reply(path string) tool {
-	return tool{read: func(b *builder, c call) { b.says(c, schema.RoleAssistant, schema.KindText, c.args.Get(path).String()) }}
+	return tool{read: func(b *builder, c call) {
+		c.CallID = "" // It asks for no answer.
+		b.says(c, schema.RoleAssistant, schema.KindText, c.args.Get(path).String())
+	}}
 }
 
 // memory reads what the agent keeps for later.
@@ -268,6 +299,12 @@ func edit(list string) tool {
 		file := firstOf(c.args, "file_path", "filePath", "path", "TargetFile").String()
 		b.rules(c, file, strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}}
+}
+
+// byHarness makes a tool one of which the harness alone writes the result.
+func byHarness(t tool) tool {
+	t.answers = true
+	return t
 }
 
 // patch reads a patch, by the paths that it may have. Without one, it is the whole text.

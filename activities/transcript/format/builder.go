@@ -35,7 +35,9 @@ const (
 type builder struct {
 	format string
 	marks  *marks
-	known  tools
+	// known are the tools by which agents say something, and answering those whose results hold the user's words.
+	known     tools
+	answering map[[2]string]bool
 	// fallbackID names the session where the source tells no id.
 	fallbackID string
 	sessions   []*session
@@ -87,7 +89,7 @@ type session struct {
 var allMarks = sync.OnceValue(func() *marks { return marksOf(registry) })
 
 func newBuilder(ctx context.Context, opts Options) *builder {
-	return &builder{marks: allMarks(), known: allTools(), byID: make(map[string]*session), ctx: ctx, opts: opts}
+	return &builder{marks: allMarks(), known: allTools(), answering: answering(), byID: make(map[string]*session), ctx: ctx, opts: opts}
 }
 
 // count counts something that is bounded.
@@ -181,10 +183,9 @@ func (b *builder) skip(line int, reason string) {
 // out.
 func (b *builder) add(m schema.Message) {
 	m.Text = b.sanitize(m.Line, m.Text)
-	given := m
 	b.redact(&m)
 	b.append(m)
-	b.acted(given)
+	b.acted(m)
 }
 
 // append is add for a text that is sanitized and redacted.

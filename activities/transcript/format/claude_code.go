@@ -33,9 +33,10 @@ var claudeCode = Format{
 		},
 	},
 	tools: tools{
-		"TodoWrite": todoList("todos", "content", "status"), "TaskCreate": {read: (*builder).taskCreated}, "TaskUpdate": {read: (*builder).taskUpdated},
+		"TodoWrite": todoList("todos", "content", "status"), "TaskCreate": {read: (*builder).taskCreated, answers: true},
+		"TaskUpdate":      {read: (*builder).taskUpdated, answers: true},
 		"AskUserQuestion": questions, "ExitPlanMode": plan("plan"), "exit_plan_mode": plan("plan"),
-		"Bash": shell("command"), "Write": edit(""), "Edit": edit(""), "MultiEdit": edit("edits"),
+		"Bash": shell("command"), "Write": byHarness(edit("")), "Edit": byHarness(edit("")), "MultiEdit": byHarness(edit("edits")),
 	},
 	beside: []companion{{what: "settings", isRecord: hasFields("permissions.allow")}},
 }
@@ -122,7 +123,7 @@ func (b *builder) claudeMessage(m schema.Message, rec gjson.Result) {
 }
 
 // createdTask is the result of a new task, which alone has its id.
-var createdTask = regexp.MustCompile(`^Task #(\S+) created`)
+var createdTask = regexp.MustCompile(`^(?:Task|Created task) #(\w+)`)
 
 func (b *builder) taskCreated(c call) {
 	if id := createdTask.FindStringSubmatch(c.result); id != nil {
@@ -131,7 +132,7 @@ func (b *builder) taskCreated(c call) {
 }
 
 func (b *builder) taskUpdated(c call) {
-	id, state := c.args.Get("taskId").String(), c.args.Get("status").String()
+	id, state := firstOf(c.args, "taskId", "task_id").String(), c.args.Get("status").String()
 	if state != "" && id != "" && strings.HasPrefix(c.result, "Updated task") {
 		b.listed(c, []item{{id, "", state}}, false)
 	}

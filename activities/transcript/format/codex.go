@@ -75,6 +75,12 @@ func codexReader() recordFunc {
 // codexFailed tells a command that failed by its report.
 var codexFailed = regexp.MustCompile(`(?m)^(?:Exit code: |Process exited with code )-?[1-9]`)
 
+// codexHead returns what the harness reports of a command, before what the command wrote.
+func codexHead(result string) string {
+	head, _, _ := strings.Cut(result[:min(len(result), 500)], "\nOutput:")
+	return head
+}
+
 func (b *builder) codexItem(m schema.Message, item gjson.Result) {
 	m.SourceID = item.Get("id").String()
 	switch kind := item.Get("type").Str; kind {
@@ -112,7 +118,7 @@ func (b *builder) codexItem(m schema.Message, item gjson.Result) {
 				p.text = inner.Str
 			}
 		}
-		p.failed = p.failed || codexFailed.MatchString(p.text[:min(len(p.text), 500)])
+		p.failed = p.failed || codexFailed.MatchString(codexHead(p.text))
 		b.parts(m, []part{p})
 	}
 }

@@ -16,7 +16,7 @@ var copilot = Format{
 	Dirs:      []string{".copilot/session-state", ".copilot/history-session-state"},
 	isRecord:  isCopilot, reader: stateless(copilotRecord),
 	tools: tools{
-		"update_todo": todoList("todos", "content", "status"), "manage_todo_list": todoList("todoList", "title", "status"), "create": edit(""),
+		"update_todo": todoList("todos", "content", "status"), "manage_todo_list": todoList("todoList", "title", "status"), "create": edit(""), "ask_user": questions,
 		"create_file": edit(""), "replace_string_in_file": edit(""), "run_in_terminal": shell("command"), "powershell": shell("command"),
 	},
 	sameNames: []string{"events"},

@@ -16,7 +16,7 @@ var openCode = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/opencode.md",
 	Dirs:      []string{".local/share/opencode/opencode.db"},
 	tools: tools{
-		"question": questions,
+		"question": questions, "todowrite": todoList("todos", "content", "status"),
 	},
 	tables: tables{name: "part", columns: []string{"message_id", "data"}, read: readOpenCode},
 }

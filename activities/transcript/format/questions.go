@@ -13,7 +13,10 @@ import (
 
 // questions reads what the agent asks the user, and what the user answers: a question, or a list of them. Harnesses write
 // the answers by question, by its id, header or place, or as they are.
-var questions = tool{read: func(b *builder, c call) {
+var questions = tool{answers: true, read: func(b *builder, c call) {
+	if !c.answers {
+		return
+	}
 	all := c.args.Get("questions").Array()
 	if len(all) == 0 {
 		all = []gjson.Result{c.args}
@@ -51,7 +54,7 @@ func answerOf(answers gjson.Result, question, id, header string, n int) string {
 	if answers.Type == gjson.String {
 		return answers.Str
 	}
-	found := gjson.Result{}
+	var found, placed gjson.Result
 	place := -1
 	answers.ForEach(func(key, answer gjson.Result) bool {
 		place++
@@ -59,12 +62,18 @@ func answerOf(answers gjson.Result, question, id, header string, n int) string {
 		if answers.IsArray() {
 			name = firstOf(answer, "id", "question").String()
 		}
-		if name != "" && (name == question || name == id || name == header) || name == strconv.Itoa(n) || name == "" && place == n {
+		if name != "" && (name == question || name == id || name == header) {
 			found = answer
 			return false
 		}
+		if name == "" && place == n || id == "" && name == strconv.Itoa(n) {
+			placed = answer
+		}
 		return true
 	})
+	if !found.Exists() {
+		found = placed
+	}
 	if found.IsObject() {
 		found = firstOf(found, "answers", "user_response", "answer")
 	}
@@ -87,6 +96,11 @@ func quotedAnswer(result, question, header, next string) string {
 		if end := strings.Index(rest, `", "`+next+`"=`); next != "" && end >= 0 {
 			return rest[:end]
 		}
+		for _, end := range []string{`" selected preview:`, `" user notes:`, `" notes:`} { // The agent wrote the preview.
+			if at := strings.Index(rest, end); at >= 0 {
+				return rest[:at]
+			}
+		}
 		if end := strings.LastIndex(rest, `". `); end >= 0 {
 			return rest[:end]
 		}
@@ -100,13 +114,13 @@ func quotedAnswer(result, question, header, next string) string {
 	return ""
 }
 
-// answerElement encloses an answer.
-var answerElement = regexp.MustCompile(`(?s)<(?:answer|user_message)>(.*)</(?:answer|user_message)>`)
+// answerElement is an answer at the beginning of a result. Files that the user attaches follow it.
+var answerElement = regexp.MustCompile(`(?s)^\s*(?:\[[^\n]*\] Result:\s*)?(?:<answer>(.*?)</answer>|<user_message>(.*?)</user_message>)`)
 
 // bareAnswer finds the answer to a single question.
 func bareAnswer(result string) string {
 	if found := answerElement.FindStringSubmatch(result); found != nil {
-		return found[1]
+		return found[1] + found[2]
 	}
 	for _, start := range []string{"The user responded: ", "The user selected: ", "User selected: ", "User provided custom input: ", "User responded: "} {
 		if answer, ok := strings.CutPrefix(result, start); ok {
@@ -171,9 +185,9 @@ var approvals = []string{"User has approved your plan.", "User approved. You can
 
 // plan reads a plan that the user has approved.
 func plan(path string) tool {
-	return tool{read: func(b *builder, c call) {
-		if slices.ContainsFunc(approvals, func(a string) bool { return strings.HasPrefix(c.result, a) }) {
-			b.says(c, schema.RoleAssistant, schema.KindText, c.args.Get(path).String())
+	return tool{answers: true, read: func(b *builder, c call) {
+		if c.answers && slices.ContainsFunc(approvals, func(a string) bool { return strings.HasPrefix(c.result, a) }) {
+			b.says(c, schema.RoleAssistant, schema.KindPlan, c.args.Get(path).String())
 		}
 	}}
 }

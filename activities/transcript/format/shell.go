@@ -1,6 +1,7 @@
 package format
 
 import (
+	"slices"
 	"strings"
 
 	"axiommind/schema"
@@ -15,7 +16,7 @@ const maxScript = 32 << 10
 // shell reads a command: the messages of commits, and the titles and texts of pull requests and issues. The paths are those of
 // the command, which is a text or a list of words.
 func shell(paths ...string) tool {
-	return tool{runs: true, read: func(b *builder, c call) {
+	return tool{read: func(b *builder, c call) {
 		command := firstOf(c.args, paths...)
 		if command.IsArray() {
 			words := command.Array()
@@ -56,20 +57,22 @@ func (b *builder) commands(c call, script string) {
 		if !ok {
 			return true
 		}
-		if run, ok := s.Cmd.(*syntax.CallExpr); ok {
-			words := make([]string, len(run.Args))
-			for i, w := range run.Args {
-				words[i] = textOf(w)
-			}
-			b.says(c, schema.RoleAssistant, schema.KindCommit, published(words, heredoc(s.Redirs)))
+		run, ok := s.Cmd.(*syntax.CallExpr)
+		if !ok || len(run.Args) < 2 || run.Args[0].Lit() != "git" && run.Args[0].Lit() != "gh" {
+			return true
 		}
-		return true
+		words := make([]string, len(run.Args))
+		for i, w := range run.Args {
+			words[i] = textOf(w)
+		}
+		b.says(c, schema.RoleAssistant, schema.KindCommit, published(words, heredoc(s.Redirs)))
+		return false // What it says is said once.
 	})
 }
 
 // published returns the text that a command commits or publishes, else "". The first line is its title.
 func published(words []string, input string) string {
-	if len(words) < 2 {
+	if slices.Contains(words, "--dry-run") {
 		return ""
 	}
 	var title, text []string
@@ -79,12 +82,12 @@ func published(words []string, input string) string {
 	switch words[0] {
 	case "git":
 		for len(rest) > 1 && strings.HasPrefix(rest[0], "-") { // Flags of git itself, of which some have a value.
-			if rest[0] == "-C" || rest[0] == "-c" {
+			if (rest[0] == "-C" || rest[0] == "-c") && len(rest) > 2 {
 				rest = rest[1:]
 			}
 			rest = rest[1:]
 		}
-		if rest[0] != "commit" {
+		if len(rest) == 0 || rest[0] != "commit" {
 			return ""
 		}
 		flags["-m"], flags["--message"] = &text, &text
@@ -100,8 +103,8 @@ func published(words []string, input string) string {
 	}
 	for i := 0; i < len(rest); i++ {
 		name, value, joined := strings.Cut(rest[i], "=")
-		if strings.HasPrefix(name, "-") && !strings.HasPrefix(name, "--") && len(name) > 2 && words[0] == "git" && strings.HasSuffix(name, "m") {
-			name = "-m" // Joined with others, as in "-am".
+		if at := strings.IndexByte(rest[i], 'm'); words[0] == "git" && at > 0 && rest[i][0] == '-' && rest[i][1] != '-' {
+			name, value, joined = "-m", rest[i][at+1:], at+1 < len(rest[i]) // It may be joined with others, as in "-am", and with its text.
 		}
 		switch to := flags[name]; {
 		case to != nil && joined:
