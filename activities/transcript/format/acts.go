@@ -272,7 +272,7 @@ func (b *builder) rules(c call, file, before, after string) {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			fenced = !fenced
-		case fenced, known[line], strings.HasPrefix(line, "#"), utf8.RuneCountInString(line) < least:
+		case fenced, known[line], strings.HasPrefix(line, "#"), utf8.RuneCountInString(line)-redacted(line) < least:
 		default:
 			lines = append(lines, line)
 		}
@@ -280,6 +280,15 @@ func (b *builder) rules(c call, file, before, after string) {
 	if len(lines) <= maxRules {
 		b.says(c, schema.RoleAssistant, schema.KindRule, strings.Join(lines, "\n"))
 	}
+}
+
+// redacted returns how many bytes of a line stand for what redaction took out.
+func redacted(line string) int {
+	n := 0
+	for _, place := range schema.Redactions(line) {
+		n += place[1] - place[0]
+	}
+	return n
 }
 
 // edit reads a change of a file: of its names for the paths of the file, the text that is replaced, and the new text, each harness
