@@ -17,16 +17,16 @@ const (
 )
 
 // withActs returns the entries with those that the agent's acts in the window state: tasks of its to-do list, commits,
-// instructions, plans that the user approved, and questions with the user's answers. It leaves out what else was made of the
-// same acts, and other decisions of the same answers.
+// instructions, plans that the user approved, and questions with the user's answers. It leaves out what else was made of
+// these acts alone, and other decisions of the same questions and answers.
 func withActs(entries []schema.ExtractedEntry, window []schema.Message) []schema.ExtractedEntry {
 	acts, read, answers := actsOf(window)
 	if len(acts) == 0 {
 		return entries
 	}
 	entries = slices.DeleteFunc(entries, func(e schema.ExtractedEntry) bool {
-		return slices.ContainsFunc(e.Evidence, func(q schema.Quote) bool {
-			return read[q.MessageIndex] || e.Type == schema.EntryDecision && answers[q.MessageIndex]
+		return len(e.Evidence) > 0 && !slices.ContainsFunc(e.Evidence, func(q schema.Quote) bool {
+			return !read[q.MessageIndex] && !(e.Type == schema.EntryDecision && answers[q.MessageIndex])
 		})
 	})
 	return append(entries, acts...)
@@ -83,7 +83,7 @@ func actsOf(window []schema.Message) (out []schema.ExtractedEntry, read, answers
 			if line := firstLine(m.Text); line != "" {
 				add(schema.ExtractedEntry{Type: schema.EntryDecision, Title: strings.TrimLeft(line, "# ")}, schema.Quote{MessageIndex: m.Index, Quote: line})
 			}
-		case m.Role == schema.RoleUser && m.CallID != "" && i > 0 && window[i-1].CallID == m.CallID && window[i-1].Kind == schema.KindText:
+		case m.Role == schema.RoleUser && m.CallID != "" && i > 0 && window[i-1].CallID == m.CallID && window[i-1].Role == schema.RoleAssistant:
 			question, answer := strings.TrimSpace(window[i-1].Text), strings.TrimSpace(m.Text)
 			e := schema.ExtractedEntry{Type: schema.EntryDecision}
 			short := rules.Cut(answer, actTitle/2)
@@ -91,7 +91,7 @@ func actsOf(window []schema.Message) (out []schema.ExtractedEntry, read, answers
 				e.Content = answer
 			}
 			e.Title = rules.Cut(question, actTitle-1-utf8.RuneCountInString(short)) + " " + short
-			answers[m.Index] = true
+			answers[m.Index], answers[window[i-1].Index] = true, true
 			add(e, schema.Quote{MessageIndex: window[i-1].Index, Quote: question}, schema.Quote{MessageIndex: m.Index, Quote: answer})
 		}
 	}
@@ -137,9 +137,12 @@ func quoteUpTo(text, title, body string) string {
 	return title
 }
 
+// firstLine returns the first line that says something: "# Plan" is no title.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.Trim(line, "#*-= ") != "" {
+		line = strings.TrimSpace(line)
+		words := strings.Fields(strings.ToLower(strings.Trim(line, "#*-=: ")))
+		if bare := strings.Join(words, " "); utf8.RuneCountInString(bare) > 4 && !(len(words) <= 2 && strings.HasSuffix(bare, "plan")) {
 			return line
 		}
 	}

@@ -19,7 +19,7 @@ func TestActs(t *testing.T) {
 		say(schema.RoleAssistant, schema.KindTodo, "1", "- [ ] Write the parser\n- [ ] Test `it`\n- [-] Ship it"),
 		say(schema.RoleAssistant, schema.KindText, "2", "Which store?"),
 		say(schema.RoleUser, schema.KindText, "2", "SQLite"),
-		say(schema.RoleAssistant, schema.KindPlan, "3", "# Move to SQLite\n\n1. Copy the rows."),
+		say(schema.RoleAssistant, schema.KindPlan, "3", "# Plan\n\n# Move to SQLite\n\n1. Copy the rows."),
 		say(schema.RoleAssistant, schema.KindTodo, "4", "- [x] Write the parser"),
 		say(schema.RoleAssistant, schema.KindCommit, "5", "Move to SQLite\n\nOne file is enough.\n\nSigned-off-by: a <a@example.com>"),
 		say(schema.RoleUser, schema.KindRule, "", "Always use tabs."),
@@ -29,6 +29,7 @@ func TestActs(t *testing.T) {
 	}
 	model := []schema.ExtractedEntry{
 		{Title: "The parser", Evidence: []schema.Quote{{MessageIndex: 15, Quote: "Write the parser"}}},
+		{Title: "Both", Evidence: []schema.Quote{{MessageIndex: 10, Quote: "Please move the store."}, {MessageIndex: 15, Quote: "Write the parser"}}},
 		{Type: schema.EntryDecision, Title: "SQLite it is", Evidence: []schema.Quote{{MessageIndex: 13, Quote: "SQLite"}}},
 		{Type: schema.EntryFact, Title: "The user knows SQLite", Evidence: []schema.Quote{{MessageIndex: 13, Quote: "SQLite"}}},
 		{Title: "Copying", Evidence: []schema.Quote{{MessageIndex: 14, Quote: "1. Copy the rows."}}},
@@ -51,6 +52,7 @@ func TestActs(t *testing.T) {
 		got = append(got, x)
 	}
 	require.Equal(t, []entry{
+		{title: "Both", quotes: []schema.Quote{{MessageIndex: 10, Quote: "Please move the store."}, {MessageIndex: 15, Quote: "Write the parser"}}},
 		{title: "The user knows SQLite", kind: schema.EntryFact, quotes: []schema.Quote{{MessageIndex: 13, Quote: "SQLite"}}},
 		{title: "Copying", quotes: []schema.Quote{{MessageIndex: 14, Quote: "1. Copy the rows."}}},
 		{title: "Write the parser", status: "done", kind: schema.EntryTaskNote, quotes: []schema.Quote{{MessageIndex: 15, Quote: "- [x] Write the parser"}}},

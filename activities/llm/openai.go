@@ -118,7 +118,11 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 	}
 	ctx, x := withExchange(ctx)
 	err := o.api.post(ctx, "/chat/completions", body)
-	x.raw = whole(x.raw)
+	raw, brokenOff := whole(x.raw)
+	if brokenOff != nil {
+		return Response{}, &Error{Provider: ProviderOpenAI, Kind: KindMalformed, cause: brokenOff}
+	}
+	x.raw = raw
 	return finish(ProviderOpenAI, o.prices, x, err)
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -98,19 +99,15 @@ func contentText(raw json.RawMessage) (string, error) {
 
 // whole returns a completion that arrived in pieces as one, which is what is stored: a secret may be spread over pieces. Any other
 // answer stays as it is.
-func whole(raw []byte) []byte {
-	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] == '{' {
-		return raw
+func whole(raw []byte) ([]byte, error) {
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); !bytes.HasPrefix(trimmed, []byte("data:")) && !bytes.HasPrefix(trimmed, []byte("event:")) && !bytes.HasPrefix(trimmed, []byte(":")) {
+		return raw, nil
 	}
 	body, err := joined(raw)
 	if err != nil {
-		return raw
+		return nil, fmt.Errorf("the stream of the answer: %w", err)
 	}
-	completion, err := json.Marshal(body)
-	if err != nil {
-		return raw
-	}
-	return completion
+	return json.Marshal(body)
 }
 
 // joined reads server-sent events, of which each holds the next piece of a completion.
@@ -155,7 +152,7 @@ func joined(raw []byte) (body openAIBody, err error) {
 		}
 	}
 	if !isSet(body.Error) && (!begun || finish == "") {
-		return body, errors.New("the answer breaks off")
+		return body, errors.New("it breaks off: the server, or a proxy before it, closed the connection")
 	}
 	text, err := json.Marshal(content.String())
 	body.Choices = []openAIChoice{{finish, openAIMessage{Content: text, Refusal: refusal.String(), Reasoning: reasoning.String()}}}

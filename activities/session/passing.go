@@ -49,6 +49,8 @@ func (p *passing) passes(m schema.Message) bool {
 	switch {
 	case m.Kind == schema.KindToolCall, m.Kind == schema.KindToolResult:
 		*p = midway // A tool may ask the user.
+	case m.Acts():
+		*p = midway // A window shows it.
 	case blank(m.Text):
 	case m.Role == schema.RoleUser && m.Kind == schema.KindContext:
 		p.reply = p.reply || !p.said && isUpload(m.Text)

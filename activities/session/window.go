@@ -127,7 +127,11 @@ const maxAnswer = 4 << 10
 
 // answers reports whether the message answers the question before it, which the harness put to the user.
 func (p *planner) answers(m schema.Message) bool {
-	return m.Role == schema.RoleUser && m.CallID != "" && len(p.shown) > 0 && p.shown[len(p.shown)-1].CallID == m.CallID && len(m.Text) <= maxAnswer
+	if len(p.shown) == 0 || m.CallID == "" || len(m.Text) > maxAnswer {
+		return false
+	}
+	asked := p.shown[len(p.shown)-1]
+	return m.Role == schema.RoleUser && asked.Role == schema.RoleAssistant && asked.CallID == m.CallID
 }
 
 // show adds a part of the message to the open window.

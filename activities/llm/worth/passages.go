@@ -56,7 +56,9 @@ type line struct {
 // passagesOf returns the beginning of a text up to a place, which is the user's own, and the lines after it that are worth
 // reading with their neighbours, or "".
 func passagesOf(text string, own int, lines []line) string {
-	if own == len(text) {
+	if at := strings.IndexByte(text[own:], '\n'); own > 0 && at >= 0 {
+		own += at + 1 // Lines are whole.
+	} else if own > 0 {
 		return text
 	}
 	keep := make([]bool, len(lines))

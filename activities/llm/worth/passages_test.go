@@ -28,6 +28,8 @@ func TestPassages(t *testing.T) {
 	require.True(t, strings.HasSuffix(got[1].Text, gap))
 	require.Equal(t, acts, got[2])
 
+	logged := Passages(conversation("u: Look at this log:\nERROR a/b.go gives up\nx\nx", "a: OK."), true)
+	require.True(t, strings.HasPrefix(logged[0].Text, "Look at this log:\n"), logged[0].Text)
 	for _, own := range []string{"| env | port |\n|---|---|\n| prod | 8443 |", "ok", "\tx := 1\nWe use this."} {
 		require.Equal(t, own, Passages(conversation("u: "+own), true)[0].Text, "all that the user says")
 	}

@@ -163,14 +163,14 @@ func boxes(list string) []item {
 	return out
 }
 
-// maxItems bounds the items of a list. No agent works through more.
+// maxItems bounds the items of a call. No agent works through more.
 const maxItems = 1000
 
 // listed adds the changes of the list: new items, and those whose state is another one. What a whole list no longer has is not
 // said to be dropped: agents begin new lists.
 func (b *builder) listed(c call, items []item, whole bool) {
 	s := b.session()
-	if len(items)+len(s.list) > maxItems {
+	if len(items) > maxItems {
 		return
 	}
 	byText, byID := map[string]int{}, map[string]int{}
@@ -204,7 +204,7 @@ func (b *builder) listed(c call, items []item, whole bool) {
 		now = append(now, i)
 	}
 	for n, o := range s.list {
-		if !whole && !kept[n] {
+		if !whole && !kept[n] && (o.state != "[x]" && o.state != "[-]" || len(now) < maxItems) {
 			now = append(now, o)
 		}
 	}

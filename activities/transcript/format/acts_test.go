@@ -163,6 +163,10 @@ user text: say "yes", or "no"`},
 		{"claude-code", "AskUserQuestion", `{"questions":[{"question":"A?"}]}`, `User has answered your questions: "A?"="x" selected preview: Delete it". You can now continue`, "assistant text: A?\nuser text: x"},
 		{"claude-code", "Edit", `{"file_path":"CLAUDE.md","new_string":"<private>\nThe vault is behind the books.\n</private>"}`, ok, ""},
 		{"claude-code", "TodoWrite", `{"todos":[{"content":"Write it","status":"unheard of"}]}`, ok, ""},
+		{"claude-code", "AskUserQuestion", `{"questions":[{"question":"A?"},{"question":"B?"}]}`, `User has answered your questions: "A?"="x" selected preview: Delete it", "B?"="y". You can now`, "assistant text: A?\nuser text: x\nassistant text: B?\nuser text: y"},
+		{"hermes", "clarify", `{"questions":[{"question":"A?"},{"question":"B?"}]}`, `{"user_response":"yes"}`, ""},
+		{"claude-code", "Bash", `{"command":"git commit -F - <<'E'\nMatch \\d in C:\\tmp\nE"}`, ok, `assistant commit: Match \d in C:\tmp`},
+		{"claude-code", "Bash", `{"command":"git commit -F - <<E\nCosts \\$5 in C:\\tmp\nE"}`, ok, `assistant commit: Costs $5 in C:\tmp`},
 		{"claude-code", "read_file", `{"path":"AGENTS.md","content":"New rule of the house"}`, ok, ""},
 	}
 	for _, tt := range tests {
@@ -192,6 +196,15 @@ func calls(t *testing.T, format, tool, args, result string) string {
 		out = append(out, fmt.Sprintf("%s %s: %s", m.Role, m.Kind, m.Text))
 	}
 	return strings.Join(out, "\n")
+}
+
+// An answer is redacted with its question, which may tell that it is a secret.
+func TestAnswersAreRedactedWithTheirQuestions(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("s3cr3t", 2) + "Xy9Q"
+	got := said(t, claudeCall("1", "AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "DB_PASSWORD"}}}, "ok",
+		map[string]any{"answers": map[string]any{"DB_PASSWORD": secret}}, false))
+	require.NotContains(t, strings.Join(got, "\n"), secret)
 }
 
 // Tasks that are changed by their ids are known by the ids that their creation returned.

@@ -259,6 +259,13 @@ func (b *builder) redact(m *schema.Message) {
 	b.fail(err)
 }
 
+// redacted returns a text without secrets.
+func (b *builder) redacted(text string) string {
+	text, _, err := redact.TextContext(b.ctx, text)
+	b.fail(err)
+	return text
+}
+
 // sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.
 func (b *builder) sanitize(line int, text string) string {
 	if b.texts += len(text); b.texts > b.opts.MaxDocument {

@@ -35,7 +35,7 @@ var claudeCode = Format{
 	tools: tools{
 		"TodoWrite": todoList("todos", "content", "status"), "TaskCreate": {read: (*builder).taskCreated, answers: true},
 		"TaskUpdate":      {read: (*builder).taskUpdated, answers: true},
-		"AskUserQuestion": questions, "ExitPlanMode": plan("plan"), "exit_plan_mode": plan("plan"),
+		"AskUserQuestion": questions, "ExitPlanMode": plan, "exit_plan_mode": plan,
 		"Bash": shell("command"), "Write": byHarness(edit("")), "Edit": byHarness(edit("")), "MultiEdit": byHarness(edit("edits")),
 	},
 	beside: []companion{{what: "settings", isRecord: hasFields("permissions.allow")}},

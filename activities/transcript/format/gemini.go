@@ -13,7 +13,7 @@ var gemini = Format{
 	Dirs:      []string{".gemini/tmp/*/chats"},
 	isRecord:  isGemini, reader: geminiReader,
 	tools: tools{
-		"write_todos": todoList("todos", "description", "status"), "ask_user": questions, "exit_plan_mode": plan("plan"), "save_memory": memory("fact"),
+		"write_todos": todoList("todos", "description", "status"), "ask_user": questions, "exit_plan_mode": plan, "save_memory": memory("fact"),
 		"run_shell_command": shell("command"), "replace": edit(""), "write_file": edit(""),
 	},
 }

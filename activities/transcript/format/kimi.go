@@ -17,7 +17,7 @@ var kimi = Format{
 	isRecord:  isKimi, reader: stateless(kimiRecord),
 	tools: tools{
 		"SetTodoList": todoList("todos", "title", "status"), "TodoList": todoList("todos", "title", "status"), "StrReplaceFile": edit("edit"),
-		"WriteFile": edit(""), "AskUserQuestion": questions, "ExitPlanMode": plan("plan"),
+		"WriteFile": edit(""), "AskUserQuestion": questions, "ExitPlanMode": plan,
 	},
 	sameNames: []string{"wire"}, sameDirs: []string{"agents", "main"},
 	beside: []companion{

@@ -21,13 +21,14 @@ var questions = tool{answers: true, read: func(b *builder, c call) {
 	if len(all) == 0 {
 		all = []gjson.Result{c.args}
 	}
-	answers := firstOf(c.record, "answers", "answer")
+	// It is redacted as a whole: a question may tell that its answer is a secret.
+	answers := firstOf(gjson.Parse(b.redacted(c.record.Raw)), "answers", "answer")
 	if !answers.Exists() && validJSON([]byte(c.result)) {
 		answers = firstOf(gjson.Parse(c.result), "answers", "responses", "user_response")
 	}
 	for i, q := range all {
 		question := firstOf(q, "question", "prompt").String()
-		answer := answerOf(answers, question, q.Get("id").String(), q.Get("header").String(), i)
+		answer := answerOf(answers, len(all), question, q.Get("id").String(), q.Get("header").String(), i)
 		if answer == "" && !answers.Exists() {
 			next := ""
 			if i+1 < len(all) {
@@ -50,8 +51,11 @@ var questions = tool{answers: true, read: func(b *builder, c call) {
 var unanswered = []string{"Unanswered", "(no option selected)", "None of the above"}
 
 // answerOf finds the answer to a question among those that the harness notes.
-func answerOf(answers gjson.Result, question, id, header string, n int) string {
+func answerOf(answers gjson.Result, of int, question, id, header string, n int) string {
 	if answers.Type == gjson.String {
+		if of > 1 {
+			return ""
+		}
 		return answers.Str
 	}
 	var found, placed gjson.Result
@@ -93,13 +97,18 @@ func answerOf(answers gjson.Result, question, id, header string, n int) string {
 // an answer ends where the next question begins, or else at the last end of a quote.
 func quotedAnswer(result, question, header, next string) string {
 	if _, rest, found := strings.Cut(result, `"`+question+`"="`); found {
-		if end := strings.Index(rest, `", "`+next+`"=`); next != "" && end >= 0 {
-			return rest[:end]
+		end := strings.Index(rest, `", "`+next+`"=`)
+		bounded := next != "" && end >= 0
+		if bounded {
+			rest = rest[:end]
 		}
 		for _, end := range []string{`" selected preview:`, `" user notes:`, `" notes:`} { // The agent wrote the preview.
 			if at := strings.Index(rest, end); at >= 0 {
 				return rest[:at]
 			}
+		}
+		if bounded {
+			return rest
 		}
 		if end := strings.LastIndex(rest, `". `); end >= 0 {
 			return rest[:end]
@@ -184,10 +193,8 @@ func refusal(result string) (words string, found bool) {
 var approvals = []string{"User has approved your plan.", "User approved. You can now start coding.", "Plan approved by user."}
 
 // plan reads a plan that the user has approved.
-func plan(path string) tool {
-	return tool{answers: true, read: func(b *builder, c call) {
-		if c.answers && slices.ContainsFunc(approvals, func(a string) bool { return strings.HasPrefix(c.result, a) }) {
-			b.says(c, schema.RoleAssistant, schema.KindPlan, c.args.Get(path).String())
-		}
-	}}
-}
+var plan = tool{answers: true, read: func(b *builder, c call) {
+	if c.answers && slices.ContainsFunc(approvals, func(a string) bool { return strings.HasPrefix(c.result, a) }) {
+		b.says(c, schema.RoleAssistant, schema.KindPlan, c.args.Get("plan").String())
+	}
+}}

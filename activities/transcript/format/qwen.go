@@ -13,7 +13,7 @@ var qwen = Format{
 	Dirs:      []string{".qwen/projects/*/chats", ".qwen/tmp/*/chats"},
 	isRecord:  isQwen, reader: stateless(qwenRecord),
 	tools: tools{
-		"todo_write": todoList("todos", "content", "status"), "ask_user_question": questions, "exit_plan_mode": plan("plan"),
+		"todo_write": todoList("todos", "content", "status"), "ask_user_question": questions, "exit_plan_mode": plan,
 	},
 }
 

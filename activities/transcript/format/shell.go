@@ -162,9 +162,19 @@ func unescape(s string, quoted bool) string {
 // heredoc returns the document that a command reads.
 func heredoc(redirects []*syntax.Redirect) string {
 	for _, r := range redirects {
-		if r.Hdoc != nil {
-			return textOf(r.Hdoc)
+		if r.Hdoc == nil {
+			continue
 		}
+		verbatim := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`) // Its end is quoted.
+		var out strings.Builder
+		for _, p := range r.Hdoc.Parts {
+			if l, ok := p.(*syntax.Lit); ok && verbatim {
+				out.WriteString(l.Value)
+			} else if ok {
+				out.WriteString(unescape(l.Value, true))
+			}
+		}
+		return strings.TrimSpace(out.String())
 	}
 	return ""
 }
