@@ -29,7 +29,7 @@ const (
 	KindStatement Kind = "statement"
 	// KindPlan is a plan that the agent showed and the user approved.
 	KindPlan Kind = "plan"
-	// KindTodo, KindCommit and KindRule are what an agent says by a call of a tool whose result reports no failure: changes of its to-do
+	// KindTodo, KindCommit and KindRule are acts of an agent: the content of a call of a tool whose result reports no failure: changes of its to-do
 	// list, as lines of a list in Markdown with "[ ]", "[/]" for an item in progress, "[x]", "[-]" for one that is dropped, or
 	// "[!]" for a blocked one; the text of a commit, a pull request or an issue; and lines of instructions, or of its memory.
 	KindTodo   Kind = "todo"
@@ -72,7 +72,7 @@ func (m Message) Extractable() bool {
 	return (m.Kind == KindText || m.Kind == KindPlan) && (m.Role == RoleUser || m.Role == RoleAssistant)
 }
 
-// Acts reports whether the message is what an agent says by a call of a tool.
+// Acts reports whether the message is an act of an agent: of the kinds todo, commit and rule.
 func (m Message) Acts() bool {
 	return m.Kind == KindTodo || m.Kind == KindCommit || m.Kind == KindRule
 }

@@ -131,7 +131,7 @@ type Window struct {
 	Kept bool `json:"kept,omitempty"`
 	// Small is true if the window is too small to be halved.
 	Small bool `json:"small,omitempty"`
-	// Acts is true if the window shows what the agent says by calls of tools, or what the user answers to one.
+	// Acts is true if the window shows acts of the agent, an approved plan, or an answer to its question.
 	Acts bool `json:"acts,omitempty"`
 }
 

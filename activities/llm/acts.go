@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// actConfidence is the confidence of what an act says: no model has judged it.
+	// actConfidence is the confidence in an act: no model has judged it.
 	actConfidence = 0.9
 	// actTitle bounds titles, and commitQuote the quotes of commits, in runes.
 	actTitle, commitQuote = 200, 400
 )
 
 // withActs returns the entries with those that the agent's acts in the window state: tasks of its to-do list, commits,
-// instructions, plans that the user approved, and questions with the user's answers. It leaves out what else was made of
+// instructions, plans that the user approved, and questions with the user's answers. It leaves out other entries of
 // these acts alone, and other decisions of the same questions and answers.
 func withActs(entries []schema.ExtractedEntry, window []schema.Message) []schema.ExtractedEntry {
 	acts, read, answers := actsOf(window)

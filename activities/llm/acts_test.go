@@ -73,7 +73,7 @@ func TestActs(t *testing.T) {
 	require.Equal(t, strings.TrimSpace(long), whole[0].Evidence[1].Quote)
 }
 
-// An act's text may be anything: what is made of it are quotes of it.
+// An act's text may be anything: its entries quote it.
 func TestActsOfAnyText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "- [", "- [x]", "- [x] ", "- [?] Write it", "\x00", strings.Repeat("長", 1000), "a\r\n\r\nb", "🤖 x"} {

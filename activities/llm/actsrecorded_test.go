@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// What an agent says by a call is remembered whichever model is asked, and once: not again by the model's own words.
+// An act of an agent is remembered whichever model is asked, and once: not again by the model's own words.
 func TestActsBesideAModel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

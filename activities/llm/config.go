@@ -100,7 +100,7 @@ func configError(field, format string, args ...any) error {
 type endpoint struct {
 	provider, key, variable, url string
 	patience                     time.Duration
-	// remedy is what helps against a provider that sends nothing.
+	// remedy is the advice about a provider that sends nothing.
 	remedy string
 }
 

@@ -97,7 +97,7 @@ func contentText(raw json.RawMessage) (string, error) {
 	return b.String(), nil
 }
 
-// whole returns a completion that arrived in pieces as one, which is what is stored: a secret may be spread over pieces. Any other
+// whole returns a completion that arrived in pieces as one. This one is stored: a secret may be spread over pieces. Any other
 // answer stays as it is.
 func whole(raw []byte) ([]byte, error) {
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); !bytes.HasPrefix(trimmed, []byte("data:")) && !bytes.HasPrefix(trimmed, []byte("event:")) && !bytes.HasPrefix(trimmed, []byte(":")) {

@@ -56,7 +56,7 @@ type transport struct {
 	authorize func(http.Header)
 	// patience is how long the server may send nothing.
 	patience time.Duration
-	// remedy ends the error about a server that does not.
+	// remedy ends the error about a silent server.
 	remedy string
 }
 

@@ -155,7 +155,7 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 // started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. A report that
 // an agent made by a command counts for none. D6:
 // with [CloseProven], a report with proven evidence takes both steps at once, and so does one
-// in the agent's own list of what began there.
+// in the agent's own list of a task that began there.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	legal := !created && task.TaskStatus != schema.TaskPending && (task.DoneReport == nil || task.DoneReport.By != "")

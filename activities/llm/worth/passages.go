@@ -15,7 +15,7 @@ const (
 	gap = "[...]"
 )
 
-// Passages returns what of a window is worth reading: all that the user says for himself, and of the rest the lines with a
+// Passages returns the part of a window that is worth reading: all that the user says for himself, and of the rest the lines with a
 // sentence of some worth, each with the line before and the line after it. The rest is "[...]", and messages of which nothing
 // is left are left out. Package rules explains works.
 func Passages(window []schema.Message, works bool) []schema.Message {

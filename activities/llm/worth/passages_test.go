@@ -35,7 +35,7 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// What is left of a message are lines of it, in their order.
+// The rest of a message are lines of it, in their order.
 func TestPassagesAreLines(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{"The pool is exhausted: `a/b.go` never gives it back.", "Let me look.", "- Fixed the race in `x`.", "```", "OK. Fine.", "", "  ", "# Head", "表は共有です。", "\t> quoted"})
@@ -56,7 +56,7 @@ func TestPassagesAreLines(t *testing.T) {
 	})
 }
 
-// What readers found worth remembering is nearly all in the passages, which are a part of the text.
+// Nearly all that readers found worth remembering is in the passages, which are a part of the text.
 func TestPassagesHoldGold(t *testing.T) {
 	var bytes, kept, items, held, musts, heldMusts int
 	for _, s := range gold(t) {

@@ -31,7 +31,7 @@ type call struct {
 	schema.Message
 	args   gjson.Result
 	result string
-	// record is what the harness notes of the result apart from its text.
+	// record is the harness's note of the result apart from its text.
 	record gjson.Result
 	// answers says that the result holds the user's words.
 	answers bool
@@ -59,8 +59,8 @@ var answering = sync.OnceValue(func() map[[2]string]bool {
 	return all
 })
 
-// acted takes note of a call by which the agent says something, and reads it when it is done. The message is redacted: what is
-// read is a part of it, which alone may not show what it holds.
+// acted takes note of a call by which the agent says something, and reads it when it is done. The message is redacted: a part
+// of it may not show alone that it holds a secret.
 func (b *builder) acted(m schema.Message) {
 	s := b.session()
 	switch m.Kind {
@@ -98,7 +98,7 @@ func (b *builder) acted(m schema.Message) {
 	}
 }
 
-// says adds what the agent, or the user, says by the call.
+// says adds the words of the agent, or of the user.
 func (b *builder) says(c call, role schema.Role, kind schema.Kind, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -166,7 +166,7 @@ func boxes(list string) []item {
 // maxItems bounds the items of a call. No agent works through more.
 const maxItems = 1000
 
-// listed adds the changes of the list: new items, and those whose state is another one. What a whole list no longer has is not
+// listed adds the changes of the list: new items, and those whose state is another one. An item that a whole list no longer has is not
 // said to be dropped: agents begin new lists.
 func (b *builder) listed(c call, items []item, whole bool) {
 	s := b.session()
@@ -212,7 +212,7 @@ func (b *builder) listed(c call, items []item, whole bool) {
 	b.says(c, schema.RoleAssistant, schema.KindTodo, strings.Join(lines, "\n"))
 }
 
-// reply reads what the agent reports to the user by a call.
+// reply reads a report of the agent to the user.
 func reply(path string) tool {
 	return tool{read: func(b *builder, c call) {
 		c.CallID = "" // It asks for no answer.
@@ -220,7 +220,7 @@ func reply(path string) tool {
 	}}
 }
 
-// memory reads what the agent keeps for later.
+// memory reads a note that the agent keeps for later.
 func memory(paths ...string) tool {
 	return tool{read: func(b *builder, c call) {
 		if action := c.args.Get("action").Str; action == "remove" || action == "delete" {
@@ -282,7 +282,7 @@ func (b *builder) rules(c call, file, before, after string) {
 	}
 }
 
-// redacted returns how many bytes of a line stand for what redaction took out.
+// redacted returns how many bytes of a line stand for redacted text.
 func redacted(line string) int {
 	n := 0
 	for _, place := range schema.Redactions(line) {

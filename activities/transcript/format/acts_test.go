@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// claudeCall is a call of a tool in a session of Claude Code, and its result: the result's text and what the record notes.
+// claudeCall is a call of a tool in a session of Claude Code, and its result: the result's text and the record's note.
 func claudeCall(id, tool string, args any, result string, record any, failed bool) string {
 	line := func(v any) string { data, _ := json.Marshal(v); return string(data) + "\n" }
 	type object = map[string]any
@@ -24,7 +24,7 @@ func claudeCall(id, tool string, args any, result string, record any, failed boo
 	}}})
 }
 
-// said returns what the session says by calls, a message a line.
+// said returns the acts of the session, a message a line.
 func said(t *testing.T, source string) []string {
 	t.Helper()
 	sessions, err := Parse(t.Context(), strings.NewReader(source), Options{Name: "s.jsonl"})
@@ -183,7 +183,7 @@ user text: say "yes", or "no"`},
 	}
 }
 
-// calls returns what is said by a call in a session of the format.
+// calls returns the acts of a call in a session of the format.
 func calls(t *testing.T, format, tool, args, result string) string {
 	t.Helper()
 	b := newBuilder(t.Context(), Options{}.withDefaults())
@@ -218,7 +218,7 @@ func TestTasksByID(t *testing.T) {
 			claudeCall("4", "TaskUpdate", object{"taskId": "7", "status": "deleted"}, "Updated task #7 status", nil, false)))
 }
 
-// A task that gets another name is another task. The list does not say what became of the old one.
+// A task that gets another name is another task. The list does not say how the old one ended.
 func TestRenamedTask(t *testing.T) {
 	t.Parallel()
 	list := func(text string) string {
@@ -253,7 +253,7 @@ func TestMemorized(t *testing.T) {
 	}
 }
 
-// What a session says by a call does not change when more of the session is written.
+// The acts of a session do not change when more of the session is written.
 func TestActsAreStable(t *testing.T) {
 	t.Parallel()
 	whole := claudeCall("1", "TodoWrite", map[string]any{"todos": []any{map[string]any{"content": "Write it", "status": "pending"}}}, "ok", nil, false) +

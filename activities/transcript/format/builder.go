@@ -50,7 +50,7 @@ type builder struct {
 	// texts is the length of the texts of all messages. messages counts these and the sessions, records the values and
 	// rows that were read, and skipped the places that could not be.
 	texts, messages, records, skipped int
-	// record is what the harness notes of the tool's result that is being read, and failed says that the call failed.
+	// record is the harness's note of the tool's result that is being read, and failed says that the call failed.
 	record gjson.Result
 	failed bool
 	// noResults says that the source has no results of tools.

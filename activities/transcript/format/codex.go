@@ -75,7 +75,7 @@ func codexReader() recordFunc {
 // codexFailed tells a command that failed by its report.
 var codexFailed = regexp.MustCompile(`(?m)^(?:Exit code: |Process exited with code )-?[1-9]`)
 
-// codexHead returns what the harness reports of a command, before what the command wrote.
+// codexHead returns the harness's report of a command, before the command's output.
 func codexHead(result string) string {
 	head, _, _ := strings.Cut(result[:min(len(result), 500)], "\nOutput:")
 	return head

@@ -104,7 +104,7 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 			b.skip(line, reasonNoRecord)
 			return
 		}
-		b.add(m) // What it says by a call is a message of its own here.
+		b.add(m) // Acts are messages of their own here.
 	})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// questions reads what the agent asks the user, and what the user answers: a question, or a list of them. Harnesses write
+// questions reads the agent's questions to the user, one or a list of them, and the user's answers. Harnesses write
 // the answers by question, by its id, header or place, or as they are.
 var questions = tool{answers: true, read: func(b *builder, c call) {
 	if !c.answers {

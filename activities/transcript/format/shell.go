@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxScript bounds the commands that are read, in bytes: the parser calls itself for what is nested.
+// maxScript bounds the commands that are read, in bytes: the parser calls itself for nested commands.
 const maxScript = 32 << 10
 
 // shell reads a command: the messages of commits, and the titles and texts of pull requests and issues. The paths are those of
@@ -43,7 +43,7 @@ func asScript(words []gjson.Result) string {
 	return strings.Join(out, " ")
 }
 
-// commands adds what the simple commands of a script commit and publish.
+// commands adds the texts that the simple commands of a script commit and publish.
 func (b *builder) commands(c call, script string) {
 	if len(script) > maxScript || !strings.Contains(script, "git") && !strings.Contains(script, "gh ") {
 		return
@@ -66,7 +66,7 @@ func (b *builder) commands(c call, script string) {
 			words[i] = textOf(w)
 		}
 		b.says(c, schema.RoleAssistant, schema.KindCommit, published(words, heredoc(s.Redirs)))
-		return false // What it says is said once.
+		return false // Its text is added once.
 	})
 }
 
