@@ -61,7 +61,7 @@ func measure(tb testing.TB, kind pair.Kind, all []example) score {
 }
 
 // least is what was measured: of conflicts the precision and the recall, of restatements the precision.
-var least = map[string][3]float64{seen: {1, 0.98, 1}, heldOut: {0.95, 0.93, 1}, sessions: {0.95, 0.92, 0}, fresh: {0.95, 0.8, 0}, progress: {0.98, 0.95, 0}}
+var least = map[string][3]float64{seen: {1, 0.98, 1}, heldOut: {0.95, 0.93, 1}, sessions: {0.95, 0.92, 0}, fresh: {0.95, 0.8, 0}, progress: {1, 0.95, 0}}
 
 func TestExamples(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,8 @@ func (s *statement) findSlots() []slot {
 
 // progresses reports whether the number at i says how far something has got, or the outcome of a run: 3 of 8, 30 % done. It
 // is measured at its time, and another number contradicts it at no other time. A bound, a condition and a span of time are
-// obligations. The word for progress is next to the number or its subject: completed orders are kept for 30 days.
+// obligations. The word for progress is next to the number or its subject: completed orders are kept for 30 days. A percentage
+// that something is at is progress, and one that it is is a property: the download is at 40 %, the discount is 40 %.
 func (s *statement) progresses(i int) bool {
 	if s.any(bound|decided|choice) || i > 0 && s.words[i-1].has(every) && !s.words[i-1].linked && !s.at(i-1, ratio) && !s.at(i-2, progress) {
 		return false
@@ -78,6 +79,7 @@ func (s *statement) progresses(i int) bool {
 		return false
 	}
 	return s.at(i-1, progress) || s.at(i-1, preposition) && s.at(i-2, progress) ||
+		s.words[i].percent && s.words[i].linked && s.at(i-1, on|preposition) ||
 		s.words[i].linked && s.at(0, progress) && (s.at(1, ratio) || s.headsFirst())
 }
 

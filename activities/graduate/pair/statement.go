@@ -26,6 +26,8 @@ type word struct {
 	glued bool
 	// linked reports a copula before the word.
 	linked bool
+	// percent reports a percentage.
+	percent bool
 	// group, member and taste are those of the entry.
 	group, member string
 	taste         bool
@@ -243,7 +245,7 @@ func (r *reader) word(m match) {
 	}
 	w := word{
 		text: m.text, shown: m.shown, name: m.name, quoted: m.quoted, hyphen: m.hyphen, glued: m.glued,
-		definite: r.definite, indefinite: r.indefinite, linked: r.linked,
+		definite: r.definite, indefinite: r.indefinite, linked: r.linked, percent: m.percent || strings.HasSuffix(m.text, "%"),
 	}
 	if m.entry != nil {
 		w.flags, w.kind = m.flags, m.kind
