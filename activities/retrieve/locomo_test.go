@@ -135,7 +135,12 @@ func nonsenseIsWeak(t *testing.T, embedder vector.Embedder, most int) {
 	}
 	t.Logf("of %.0f hits %.0f are not weak, of %.0f answers among them %.0f; of %d nonsense queries %.0f find something, %.0f something that is not weak",
 		found, sure, answers, sureAnswers, len(nonsense), listed, doubted)
-	require.GreaterOrEqual(t, sureAnswers, 0.5*answers)
+	// Of the answers to all 149 questions, 83 % are not weak by words alone, and 99 % by meaning. A draw deviates by some 5 %.
+	least := 0.9
+	if embedder == (llm.Hash{}) {
+		least = 0.65
+	}
+	require.GreaterOrEqual(t, sureAnswers, least*answers)
 	require.LessOrEqual(t, doubted, 0.05*float64(len(nonsense)))
 	if embedder == (llm.Hash{}) {
 		require.Zero(t, listed)

@@ -205,12 +205,12 @@ func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 	t.Parallel()
 	all := []vector.Candidate{{ItemID: "a", Similarity: .9, BM25: 2}, {ItemID: "b", Similarity: .5}, {ItemID: "c", BM25: 4}, {ItemID: "d", Similarity: .1, BM25: 1}}
 	few := append([]vector.Candidate{}, all[:3]...)
-	r := &search{Searcher: &Searcher{embedder: llm.Hash{}}, expected: .2, deviation: .1, result: Result{Alpha: .5}}
+	r := &search{Searcher: &Searcher{embedder: llm.Hash{}}, expected: .3, mean: .2, deviation: .1, result: Result{Alpha: .5}}
 	r.fuse(all[:1], all[1:])
 	r.fuse(few)
 	require.Equal(t, all[:3], few)
 	require.InDelta(t, .5+.25, all[0].Score, 1e-9)
-	require.InDelta(t, 7, all[0].Height, 1e-9)
+	require.InDelta(t, 6, all[0].Height, 1e-9)
 	require.Zero(t, all[3].Height)
 	require.InDelta(t, .5*.3/.7, all[1].Score, 1e-9)
 	require.InDelta(t, .5, all[2].Score, 1e-9)
