@@ -19,7 +19,8 @@ import (
 // There, none of 48 answers is hidden, and all hits for 36 questions about other things are weak, but only 3 of these 36
 // answers are empty: by chance alone the nearest of 90 sentences is above Near, where the lowest answers are. The mark is the
 // boundary, not the empty answer. A word in common raises the similarity, so that half of 12 questions about other things that
-// share a word with a message have a hit that is not weak. Tried on the first set, the distance to the next hit, the deviation
+// share a word with a message have a hit that is not weak. Turns of one conversation are all near to questions about it: of
+// 1,490 hits for 149 questions of LoCoMo 28 are weak. Tried on the first set, the distance to the next hit, the deviation
 // of all hits and the bare similarity separate answers less well than the height.
 const (
 	Near   = 0.75
