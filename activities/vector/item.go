@@ -46,6 +46,19 @@ func storedTime(t time.Time) time.Time {
 	return time.UnixMicro(t.UnixNano() / 1000).UTC()
 }
 
+// usersFirst is above every time.
+const usersFirst = 1 << 61
+
+// urgency says which items are written first, the highest: the words of users, as they are short and most questions are about
+// them, and of each kind the newest. While a long history is imported, what matters most is found long before all of it is.
+func (i Item) urgency() int64 {
+	urgency := min(max(i.OccurredAt.UnixMicro(), 0), usersFirst-1)
+	if i.Kind == schema.ItemMessage && i.Type == string(schema.RoleUser) {
+		urgency += usersFirst
+	}
+	return urgency
+}
+
 // Text returns the text that is embedded and searched.
 func (i Item) Text() string {
 	if i.Kind == schema.ItemMessage {

@@ -2,10 +2,12 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -110,6 +112,42 @@ func (b *bench) indexAll(t testing.TB) int {
 			return n
 		}
 	}
+}
+
+// TestMostUrgentFirst: an import writes the words of users first, and of each speaker the newest, also after an outage.
+func TestMostUrgentFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.messages(t)
+	day := func(n int) time.Time { return start.AddDate(0, 0, n) }
+	session := func(n int) schema.SessionIngestedPayload {
+		p := spoken("red", fmt.Sprint("s", n), 0, said("assistant", fmt.Sprint("answer ", n)), said("user", fmt.Sprint("question ", n)))
+		p.Date = day(n)
+		return p
+	}
+	b.ingest(t, session(2), session(1), session(3))
+	b.embedder.fail = errors.New("connection refused")
+	_, err := b.writer.IndexPending(t.Context(), 2)
+	require.Error(t, err)
+	b.embedder.fail = nil
+
+	var order []string
+	done := map[string]bool{}
+	for range 6 {
+		require.Equal(t, 1, b.index(t, 1).Indexed)
+		rows, err := b.writer.outbox.After(t.Context(), "", 10)
+		require.NoError(t, err)
+		for _, r := range rows {
+			if r.Status != schema.OutboxDone || done[r.ID] {
+				continue
+			}
+			done[r.ID] = true
+			items, err := b.writer.sources[schema.ItemMessage].Load(t.Context(), "red", []string{r.ID})
+			require.NoError(t, err)
+			order = append(order, items[r.ID].Content)
+		}
+	}
+	require.Equal(t, []string{"question 3", "question 2", "question 1", "answer 3", "answer 2", "answer 1"}, order)
 }
 
 func TestMessagePages(t *testing.T) {
