@@ -50,7 +50,7 @@ func storedTime(t time.Time) time.Time {
 const usersFirst = 1 << 61
 
 // urgency says which items are written first, the highest: the words of users, as they are short and most questions are about
-// them, and of each kind the newest. While a long history is imported, what matters most is found long before all of it is.
+// them, and of each kind the newest. A long import is useful long before it is done.
 func (i Item) urgency() int64 {
 	urgency := min(max(i.OccurredAt.UnixMicro(), 0), usersFirst-1)
 	if i.Kind == schema.ItemMessage && i.Type == string(schema.RoleUser) {

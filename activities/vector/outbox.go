@@ -30,7 +30,7 @@ type Row struct {
 	BuildID string
 	// CreatedAt is the time at which the item was requested, and UpdatedAt that of the last change of status.
 	CreatedAt, UpdatedAt time.Time
-	// Urgency orders the rows that can be processed now, the highest first. It is 0 for what drifted.
+	// Urgency orders the rows that can be processed now, the highest first. It is 0 for items that drifted.
 	Urgency int64
 	// Rank orders the rows of one item. The row with the highest rank is the current one. It is computed from the
 	// event alone, so that the order in which streams are read does not matter.

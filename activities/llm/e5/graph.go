@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// graph writes the model as an ONNX graph that multiplies numbers of 8 bits. Weights have a scale for each output. What they
-// are multiplied with has one scale that never changes, so that a text's vector does not depend on the other texts of a run;
+// graph writes the model as an ONNX graph that multiplies numbers of 8 bits. Weights have a scale for each output. Their
+// inputs have one scale that never changes, so that a text's vector does not depend on the other texts of a run;
 // the few dimensions in which it is many times as large as in others are divided before, and their weights multiplied.
 //
 // It uses operators of ONNX Runtime (com.microsoft) that compute several steps at once. Messages and fields are those of
@@ -25,7 +25,7 @@ type graph struct {
 	tensors []func() []byte
 	// peaks are those that are not yet used. If it is nil, the graph computes with floats, and returns inputs.
 	peaks []byte
-	// inputs are the names of what is multiplied with weights.
+	// inputs are the names of the values that are multiplied with weights.
 	inputs []string
 }
 
@@ -112,10 +112,10 @@ func (g *graph) stored(name string) string {
 	return g.tensor(name, kindFloat, g.w.tensors[name], len(g.w.tensors[name])/4)
 }
 
-// input is what weights are multiplied with.
+// input is a value to multiply with weights.
 type input struct {
 	name string
-	// scales are what the dimensions were divided by.
+	// scales are the divisors of the dimensions.
 	scales []float32
 	// step and zero are the names of the scale and the zero point of its numbers.
 	step, zero string

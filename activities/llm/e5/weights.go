@@ -27,7 +27,7 @@ type weights struct {
 	bos, eos  int32
 	epsilon   float32
 	tensors   map[string][]byte
-	// offset is what is added to the vector of a token at each position.
+	// offset is the sum of the vectors of a position and of the only type of tokens, for each position.
 	offset []float32
 }
 

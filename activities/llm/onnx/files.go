@@ -12,7 +12,7 @@ import (
 // Version is the version of the wheel onnxruntime that the local stack installs.
 const Version = "1.32.0"
 
-// dirName is the name of the directory that the wheel is unpacked to, beside that of the model or in the user's cache.
+// dirName is the name of the directory that the wheel is unpacked to, next to that of the model or in the user's cache.
 const dirName = "onnxruntime-" + Version
 
 // ErrNoRuntime says that the library of ONNX Runtime is not there.
@@ -22,7 +22,7 @@ var pins = map[string]Pin{
 	"libonnxruntime.so.1.32.0": {34824680, "6c1585d1bbf45b0712ea4a21b705c5fcb4ba04ff2e30f1fbf81a49faf658638f"},
 }
 
-// FindLibrary returns the file of the library for a model in dir. The wheel may be unpacked in dir, beside it or in the user's
+// FindLibrary returns the file of the library for a model in dir. The wheel may be unpacked in dir, next to it or in the user's
 // cache directory. A library of another version than the pinned one is taken as it is; the pinned one must be intact.
 func FindLibrary(dir string) (string, error) {
 	cache, _ := os.UserCacheDir()

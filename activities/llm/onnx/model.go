@@ -157,8 +157,8 @@ func (m *Model) configure(dir string) error {
 // digest reads the files, as names of models are reused for others.
 func (m *Model) digest(dir string) error {
 	all := sha256.New()
-	fmt.Fprintf(all, "%q %q %t ", m.query, m.passage, m.encoder.FirstOnly)
-	// Weights that are stored outside of the model are beside it, under names that begin like its own.
+	_, _ = fmt.Fprintf(all, "%q %q %t ", m.query, m.passage, m.encoder.FirstOnly)
+	// Weights that are stored outside of the model have names that begin like its own.
 	parts, err := filepath.Glob(filepath.Join(Escape(dir), modelFile+"*"))
 	if err != nil {
 		return fmt.Errorf("look in %q: %w", dir, err)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// tokenizerFile is what is read of tokenizer.json, the format of Hugging Face's tokenizers.
+// tokenizerFile has the fields that are read of tokenizer.json, the format of Hugging Face's tokenizers.
 type tokenizerFile struct {
 	Truncation *struct {
 		MaxLength int `json:"max_length"`
@@ -44,7 +44,7 @@ type templatePart struct {
 // defaultWindow is the number of tokens that BERT and its descendants take.
 const defaultWindow = 512
 
-// readTokenizer sets what the file says of the encoder: how texts are cut, what encloses them, and how long they may be.
+// readTokenizer configures the encoder by the file: how texts are cut, the tokens around them, and the largest window.
 func (e *Encoder) readTokenizer(path string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
