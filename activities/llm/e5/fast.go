@@ -27,7 +27,7 @@ func newFast(dir string, f files) (*onnx.Encoder, error) {
 }
 
 // graphVersion is raised whenever the graph of the same weights changes.
-const graphVersion = 1
+const graphVersion = 2
 
 // session loads the graph. To build it takes a third of a second, so it is kept in the directory of the weights if that can be
 // written.

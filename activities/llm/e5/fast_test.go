@@ -52,6 +52,25 @@ func TestEnginesAgree(t *testing.T) {
 	}
 }
 
+// TestProductsAreExact: the largest numbers of 8 bits are multiplied without clipping, whatever the CPU.
+func TestProductsAreExact(t *testing.T) {
+	t.Parallel()
+	library, err := onnx.FindLibrary(install(t))
+	require.NoError(t, err)
+	g := &graph{peaks: []byte{}}
+	g.tensor("step", kindFloat, bytesOf([]float32{1}))
+	g.tensor("zero", kindUint8, []byte{0})
+	g.tensor("weights", kindInt8, slices.Repeat([]byte{127}, 64*64), 64, 64)
+	g.floats("steps", slices.Repeat([]float32{1}, 64)...)
+	bytes := g.node("", "QuantizeLinear", "bytes", nil, graphIn, "step", "zero")
+	session, err := onnx.OpenBytes(library, g.file(g.node(microsoft, "MatMulIntegerToFloat", "out", nil, bytes, "weights", "step", "steps", "zero")))
+	require.NoError(t, err)
+	require.NoError(t, session.Run([]int64{1, 2, 64}, []any{slices.Repeat([]float32{255}, 128)}, func(out []float32, _ []int64) error {
+		require.Equal(t, slices.Repeat([]float32{64 * 255 * 127}, 128), out)
+		return nil
+	}))
+}
+
 // TestEngineFallsBack: where ONNX Runtime is damaged, the wheel's library serves, and says why.
 func TestEngineFallsBack(t *testing.T) {
 	t.Parallel()

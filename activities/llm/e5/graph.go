@@ -16,6 +16,9 @@ import (
 // inputs have one scale that never changes, so that a text's vector does not depend on the other texts of a run;
 // the few dimensions in which it is many times as large as in others are divided before, and their weights multiplied.
 //
+// The products and their sums are whole numbers of 32 bits and exact on every CPU, for which [onnx.OpenBytes] sets an option of
+// ONNX Runtime. Between CPUs, floats are rounded differently between the multiplications, which may move a number of 8 bits by one.
+//
 // It uses operators of ONNX Runtime (com.microsoft) that compute several steps at once. Messages and fields are those of
 // onnx.proto; unset fields have the defaults that the operators define.
 type graph struct {
@@ -188,8 +191,7 @@ func (g *graph) multiplied(x input, name string, from, to int) string {
 		})
 		return slices.Concat(tensor(name+".w", kindInt8, turned, from, to), tensor(name+".steps", kindFloat, bytesOf(steps), to))
 	})
-	zeros := "zeros" + strconv.Itoa(to)
-	return g.node(microsoft, "MatMulIntegerToFloat", name, nil, x.name, name+".w", x.step, name+".steps", x.zero, zeros, bias)
+	return g.node(microsoft, "MatMulIntegerToFloat", name, nil, x.name, name+".w", x.step, name+".steps", x.zero, "", bias)
 }
 
 // rows passes the weights of each output of a matrix of the file. The row is valid until the next one.
@@ -203,13 +205,8 @@ func (g *graph) rows(name string, from int, pass func(o int, row []float32)) {
 
 // model returns the graph. Its input are the vectors of tokens, and its output are those after the last layer.
 func (g *graph) model() []byte {
-	for _, n := range []int{Dimensions, inner} {
-		if g.peaks != nil {
-			g.tensor("zeros"+strconv.Itoa(n), kindInt8, make([]byte, n), n)
-		}
-	}
 	epsilon := map[string]any{"epsilon": g.w.epsilon}
-	x := g.node("", "LayerNormalization", "normal", epsilon, "tokens", g.stored("emb.ln.w"), g.stored("emb.ln.b"))
+	x := g.node("", "LayerNormalization", "normal", epsilon, graphIn, g.stored("emb.ln.w"), g.stored("emb.ln.b"))
 	for n := range layers {
 		l := "l" + strconv.Itoa(n) + "."
 		in := g.quantized(x, Dimensions, 0)
@@ -225,18 +222,26 @@ func (g *graph) model() []byte {
 		out = g.multiplied(g.quantized(wide, inner, least), l+"fo", inner, Dimensions)
 		x = g.node(microsoft, "SkipLayerNormalization", l+"end", epsilon, out, x, g.stored(l+"oln.w"), g.stored(l+"oln.b"))
 	}
+	if g.peaks == nil {
+		x = g.node("", "Concat", "inputs", map[string]any{"axis": -1}, g.inputs...)
+	}
+	return g.file(x)
+}
+
+// graphIn is the name of the graph's input.
+const graphIn = "tokens"
+
+// file returns the graph with the output, which like the input has a batch, tokens and a width.
+func (g *graph) file(output string) []byte {
 	named := func(field protowire.Number, name string) []byte {
 		unknown := message(1)
 		return message(field, text(1, name), message(2, message(1, number(1, kindFloat), message(2, unknown, unknown, unknown))))
-	}
-	if g.peaks == nil {
-		x = g.node("", "Concat", "inputs", map[string]any{"axis": -1}, g.inputs...)
 	}
 	opset := func(domain string, version uint64) []byte {
 		return message(modelOpset, text(1, domain), number(2, version))
 	}
 	return slices.Concat(number(modelVersion, 8), opset("", 17), opset(microsoft, 1),
-		message(modelGraph, g.nodes, text(graphName, "e5"), g.filled(), named(graphInput, "tokens"), named(graphOutput, x)))
+		message(modelGraph, g.nodes, text(graphName, "e5"), g.filled(), named(graphInput, graphIn), named(graphOutput, output)))
 }
 
 // filled computes the constants, on all processors.

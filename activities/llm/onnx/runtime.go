@@ -25,7 +25,7 @@ type library struct {
 	releaseStatus, releaseOptions, releaseInfo, releaseValue func(pointer)
 	createEnv                                                func(level int32, name string, out *pointer) pointer
 	createOptions, allocator                                 func(out *pointer) pointer
-	optimize, threads                                        func(options pointer, n int32) pointer
+	threads                                                  func(options pointer, n int32) pointer
 	configure                                                func(options pointer, key, value string) pointer
 	sessionOfFile                                            func(env pointer, path string, options pointer, out *pointer) pointer
 	sessionOfBytes                                           func(env, data pointer, size uintptr, options pointer, out *pointer) pointer
@@ -45,7 +45,7 @@ type library struct {
 func (l *library) functions() map[int]any {
 	return map[int]any{
 		2: &l.message, 3: &l.createEnv, 7: &l.sessionOfFile, 8: &l.sessionOfBytes, 9: &l.call, 10: &l.createOptions,
-		23: &l.optimize, 24: &l.threads, 30: &l.inputs, 31: &l.outputs, 36: &l.inputName, 37: &l.outputName,
+		24: &l.threads, 30: &l.inputs, 31: &l.outputs, 36: &l.inputName, 37: &l.outputName,
 		49: &l.createTensor, 51: &l.tensorData, 60: &l.elementType, 61: &l.rank, 62: &l.dimensions, 65: &l.tensorInfo,
 		69: &l.createMemory, 78: &l.allocator, 93: &l.releaseStatus, 96: &l.releaseValue, 99: &l.releaseInfo,
 		100: &l.releaseOptions, 130: &l.configure,
@@ -115,10 +115,7 @@ type Session struct {
 	Inputs, Outputs []string
 }
 
-// Threads is the number of threads that compute one run.
-func Threads() int { return min(maxThreads, runtime.GOMAXPROCS(0)) }
-
-// maxThreads leaves processors to the other work of a worker.
+// maxThreads bounds the threads that compute one run. It leaves processors to the other work of a worker.
 const maxThreads = 4
 
 // OpenBytes loads a model that is held in memory, by the library in the file.
@@ -145,9 +142,13 @@ func open(path string, create func(l *library, options pointer, out *pointer) po
 		return nil, err
 	}
 	defer l.releaseOptions(options)
-	// Idle threads must sleep: by default they spin, and take the processor from everything else.
-	if err := errors.Join(l.check(l.threads(options, int32(Threads()))),
-		l.check(l.configure(options, "session.intra_op.allow_spinning", "0"))); err != nil {
+	if err := errors.Join(
+		l.check(l.threads(options, int32(min(maxThreads, runtime.GOMAXPROCS(0))))),
+		// Idle threads must sleep: by default they spin, and take the processor from everything else.
+		l.check(l.configure(options, "session.intra_op.allow_spinning", "0")),
+		// Without it a CPU without VNNI clips the sum of two products of 8 bits to 16 bits.
+		l.check(l.configure(options, "session.x64quantprecision", "1")),
+	); err != nil {
 		return nil, err
 	}
 	s := &Session{l: l}
