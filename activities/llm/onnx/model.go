@@ -30,8 +30,11 @@ type Model struct {
 	Digest string
 }
 
-// IsModel reports whether dir has a model of its own.
+// IsModel reports whether dir has a model of its own. An empty dir has none: it is not the working directory.
 func IsModel(dir string) bool {
+	if dir == "" {
+		return false
+	}
 	for _, name := range []string{modelFile, tokenizerName} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.IsDir() {
 			return false

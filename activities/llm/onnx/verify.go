@@ -17,7 +17,8 @@ type Pin struct {
 }
 
 // Verify returns an error if a file is not the one that is pinned under its name. A library maps its files as they are: damage
-// to weights gives wrong vectors of some words, or ends the process without a word. Files without a pin are builds of one's own.
+// to weights gives wrong vectors of some words, or ends the process with no error. Files without a pin are builds of one's own,
+// and must have an absolute path, so that no program runs a library of the directory it is started in.
 //
 // To hash files takes as long as to load them, so the sizes and times of files that were right are noted in the file stamp, and
 // files that look the same are not read again.
@@ -26,7 +27,10 @@ func Verify(files []string, pins map[string]Pin, version, stamp string) error {
 	var paths []string
 	for _, path := range files {
 		want, ok := pins[filepath.Base(path)]
-		if !ok {
+		switch {
+		case !ok && path != "" && !filepath.IsAbs(path):
+			return fmt.Errorf("%q is no pinned file of version %s: name its directory by an absolute path", path, version)
+		case !ok:
 			continue
 		}
 		info, err := os.Stat(path)

@@ -1,0 +1,4 @@
+package onnx
+
+// FindLibraryIn is findLibrary.
+var FindLibraryIn = findLibrary
