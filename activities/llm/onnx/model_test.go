@@ -151,7 +151,7 @@ func TestOtherModelsAreRefused(t *testing.T) {
 		"has no unknown token":     {"model.onnx": sound, "tokenizer.json": tokenizer(`{"type": "WordPiece", "vocab": {}}`)},
 		"post_processor":           {"model.onnx": sound, "tokenizer.json": `{}`},
 		"unexpected end":           {"model.onnx": sound, "tokenizer.json": "{"},
-		"unknown piece 7":          {"model.onnx": sound, "tokenizer.json": tokenizer(`{"type": "Unigram", "unk_id": 7, "vocab": [["a", 0]]}`)},
+		"unknown piece 7":          {"model.onnx": sound, "tokenizer.json": strings.Replace(unigram(precompiled, metaspace, ""), `"unk_id": 0`, `"unk_id": 7`, 1)},
 		"invalid character":        {"model.onnx": sound, "tokenizer.json": tokenizer(wordPiece), "1_Pooling/config.json": "-"},
 	} {
 		_, err := onnx.Open(write(t, t.TempDir(), files))

@@ -2,8 +2,10 @@ package onnx
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -14,12 +16,8 @@ type tokenizerFile struct {
 	Truncation *struct {
 		MaxLength int `json:"max_length"`
 	}
-	Normalizer *struct {
-		Type         string
-		Lowercase    bool
-		StripAccents *bool `json:"strip_accents"`
-		Chinese      *bool `json:"handle_chinese_chars"`
-	}
+	Normalizer    *normalizer
+	PreTokenizer  *preTokenizer `json:"pre_tokenizer"`
 	PostProcessor *struct {
 		Type          string
 		Single        []templatePart
@@ -33,7 +31,29 @@ type tokenizerFile struct {
 		Prefix  string `json:"continuing_subword_prefix"`
 		MaxWord int    `json:"max_input_chars_per_word"`
 		UnkID   int32  `json:"unk_id"`
+		Bytes   bool   `json:"byte_fallback"`
 	}
+}
+
+type normalizer struct {
+	Type         string
+	Lowercase    bool
+	StripAccents *bool `json:"strip_accents"`
+	CleanText    *bool `json:"clean_text"`
+	Chinese      *bool `json:"handle_chinese_chars"`
+	// Pattern and Content are what Replace replaces, and by what.
+	Pattern     struct{ String, Regex string }
+	Content     string
+	Normalizers []normalizer
+}
+
+type preTokenizer struct {
+	Type string
+	// Mark replaces a space, and Scheme and Prefix say whether there is one before the text.
+	Mark          string         `json:"replacement"`
+	Scheme        string         `json:"prepend_scheme"`
+	Prefix        *bool          `json:"add_prefix_space"`
+	PreTokenizers []preTokenizer `json:"pretokenizers"`
 }
 
 type templatePart struct {
@@ -50,7 +70,8 @@ func (e *Encoder) readTokenizer(path string) error {
 	if err != nil {
 		return fmt.Errorf("read the tokenizer: %w", err)
 	}
-	var f tokenizerFile
+	f := tokenizerFile{}
+	f.Model.Prefix, f.Model.MaxWord = "##", 100 // As BERT has them.
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return fmt.Errorf("read the tokenizer %q: %w", path, err)
 	}
@@ -103,8 +124,11 @@ func (f tokenizerFile) enclosing() (first, last int32, ok bool) {
 
 func (e *Encoder) setWordPiece(f tokenizerFile) error {
 	n := f.Normalizer
-	if n == nil || n.Type != "BertNormalizer" || n.Chinese != nil && !*n.Chinese {
-		return fmt.Errorf("WordPiece is supported with BertNormalizer and handle_chinese_chars only")
+	if n == nil || n.Type != "BertNormalizer" || !on(n.Chinese) || !on(n.CleanText) {
+		return fmt.Errorf("its normalizer: WordPiece is supported with BertNormalizer, handle_chinese_chars and clean_text only")
+	}
+	if p := f.PreTokenizer; p != nil && p.Type != "BertPreTokenizer" {
+		return fmt.Errorf("its pre_tokenizer is %q: WordPiece is supported with BertPreTokenizer only", p.Type)
 	}
 	w := &WordPiece{Prefix: f.Model.Prefix, MaxWord: f.Model.MaxWord, Lower: n.Lowercase, Accents: !n.Lowercase}
 	if n.StripAccents != nil {
@@ -132,8 +156,75 @@ func (s *scored) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &[]any{&s.piece, &s.score})
 }
 
+// on reports whether a setting is true, which is its default.
+func on(setting *bool) bool { return setting == nil || *setting }
+
+// plainSpaces are the patterns of several spaces that Replace may make one.
+var plainSpaces = []string{"  ", " {2,}", " +"}
+
+// check returns an error unless the normal form is the one that [Encoder.setUnigram] makes.
+func (n *normalizer) check() error {
+	var parts []normalizer
+	switch {
+	case n != nil && n.Type == "Sequence":
+		parts = n.Normalizers
+	case n != nil:
+		parts = append(parts, *n)
+	}
+	form := false
+	for _, part := range parts {
+		switch {
+		case part.Type == "Precompiled" || part.Type == "NFKC":
+			form = true
+		case part.Type == "Strip":
+		case part.Type == "Replace" && slices.Contains(plainSpaces, part.Pattern.String+part.Pattern.Regex) &&
+			(part.Content == " " || part.Content == string(space)):
+		default:
+			return fmt.Errorf("its normalizer has %q: Unigram is supported with Precompiled, NFKC, Strip, and Replace of several spaces by one", part.Type)
+		}
+	}
+	if !form {
+		return errors.New("its normalizer has neither Precompiled nor NFKC, without which Unigram is not supported")
+	}
+	return nil
+}
+
+// check returns an error unless words are cut as [Unigram.Tokens] does: by spaces, with a mark before each.
+func (p *preTokenizer) check() error {
+	var parts []preTokenizer
+	switch {
+	case p != nil && p.Type == "Sequence":
+		parts = p.PreTokenizers
+	case p != nil:
+		parts = append(parts, *p)
+	}
+	marked, split := false, false
+	for _, part := range parts {
+		switch {
+		case part.Type == "WhitespaceSplit":
+			split = true
+		// The scheme "first" marks the first word alone once they are split.
+		case part.Type == "Metaspace" && part.Mark == string(space) && on(part.Prefix) &&
+			(part.Scheme == "" || part.Scheme == "always" || part.Scheme == "first" && !split):
+			marked = true
+		default:
+			return fmt.Errorf("its pre_tokenizer has %q: Unigram is supported with WhitespaceSplit and a Metaspace that marks each word", part.Type)
+		}
+	}
+	if !marked {
+		return errors.New("its pre_tokenizer has no Metaspace, without which Unigram is not supported")
+	}
+	return nil
+}
+
 // setUnigram takes NFKC for the normal form, which is the one of SentencePiece but for control characters.
 func (e *Encoder) setUnigram(f tokenizerFile) error {
+	if err := errors.Join(f.Normalizer.check(), f.PreTokenizer.check()); err != nil {
+		return err
+	}
+	if f.Model.Bytes {
+		return errors.New("its model has byte_fallback, which is not supported")
+	}
 	var vocabulary []scored
 	if err := json.Unmarshal(f.Model.Vocab, &vocabulary); err != nil {
 		return fmt.Errorf("its vocabulary: %w", err)
