@@ -26,7 +26,8 @@ const (
 type Model struct {
 	encoder        *Encoder
 	query, passage string
-	// Digest names the content of the files in 12 hexadecimal digits: vectors of other files can't be compared.
+	// Digest names the content of the files, and the version of this package, in 12 hexadecimal digits: vectors of others can't be
+	// compared.
 	Digest string
 }
 
@@ -69,7 +70,10 @@ func Open(dir string) (*Model, error) {
 	return m, nil
 }
 
-func openModel(dir string) (*Model, error) {
+// encoderVersion is raised whenever this package gives other vectors for the same files.
+const encoderVersion = 1
+
+func openModel(dir string) (_ *Model, err error) {
 	library, err := FindLibrary(dir)
 	if err != nil {
 		return nil, err
@@ -87,6 +91,11 @@ func openModel(dir string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %q: %w", path, err)
 	}
+	defer func() {
+		if err != nil {
+			session.Close()
+		}
+	}()
 	for _, name := range session.Inputs {
 		if _, ok := fillers[name]; !ok {
 			return nil, fmt.Errorf("load %q: it wants the input %q: only input_ids, attention_mask and token_type_ids are known", path, name)
@@ -105,7 +114,7 @@ func openModel(dir string) (*Model, error) {
 	e.Hidden = func(rows [][]int32, read func([]float32) error) error {
 		return session.Run([]int64{int64(len(rows)), int64(len(rows[0]))}, fill(session, rows), func(vectors []float32, _ []int64) error { return read(vectors) })
 	}
-	return m, m.digest(dir)
+	return m, m.digest(dir, encoderVersion)
 }
 
 // fillers are the inputs that a model may have, with their value for each token.
@@ -158,15 +167,19 @@ func (m *Model) configure(dir string) error {
 }
 
 // digest reads the files, as names of models are reused for others.
-func (m *Model) digest(dir string) error {
+func (m *Model) digest(dir string, version int) error {
 	all := sha256.New()
-	_, _ = fmt.Fprintf(all, "%q %q %t ", m.query, m.passage, m.encoder.FirstOnly)
-	// Weights that are stored outside of the model have names that begin like its own.
-	parts, err := filepath.Glob(filepath.Join(Escape(dir), modelFile+"*"))
-	if err != nil {
-		return fmt.Errorf("look in %q: %w", dir, err)
+	_, _ = fmt.Fprintf(all, "%d %q %q %t ", version, m.query, m.passage, m.encoder.FirstOnly)
+	parts := []string{filepath.Join(dir, modelFile), filepath.Join(dir, tokenizerName)}
+	// Weights outside of the model's file are named by the exporters of PyTorch and of Hugging Face.
+	for _, pattern := range []string{"[._]data", "_data_[0-9]*"} {
+		found, err := filepath.Glob(filepath.Join(Escape(dir), modelFile+pattern))
+		if err != nil {
+			return fmt.Errorf("look in %q: %w", dir, err)
+		}
+		parts = append(parts, found...)
 	}
-	for _, part := range append(parts, filepath.Join(dir, tokenizerName)) {
+	for _, part := range parts {
 		sum, err := sumOf(part)
 		if err != nil {
 			return fmt.Errorf("read the model: %w", err)
@@ -180,12 +193,12 @@ func (m *Model) digest(dir string) error {
 // Dimensions is the length of a vector.
 func (m *Model) Dimensions() int { return m.encoder.Dimensions }
 
-// Queries returns a vector of length 1 (L2) for each text that is asked for.
+// Queries returns a vector of length 1 (L2) for each question.
 func (m *Model) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	return m.encoder.Queries(ctx, prompted(m.query, texts))
 }
 
-// Passages returns a vector of length 1 (L2) for each text that is to be found.
+// Passages returns a vector of length 1 (L2) for each text to search.
 func (m *Model) Passages(ctx context.Context, texts []string) ([][]float32, error) {
 	return m.encoder.Passages(ctx, prompted(m.passage, texts))
 }

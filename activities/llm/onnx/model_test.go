@@ -139,6 +139,52 @@ func TestOwnModel(t *testing.T) {
 	require.InDeltaSlice(t, direction(1), got[0], 1e-5)
 }
 
+// TestDigest: the digest changes with the weights and with this package, and with no other file.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	stacktest.Embedder(t)
+	dir := write(t, t.TempDir(), map[string]string{"model.onnx": string(lookup("input_ids")), "tokenizer.json": tokenizer(wordPiece)})
+	m, err := onnx.Open(dir)
+	require.NoError(t, err)
+	digest := func(version int) string {
+		d, err := onnx.DigestOf(m, dir, version)
+		require.NoError(t, err)
+		return d
+	}
+	own := digest(1)
+	require.NotEqual(t, own, digest(2))
+	write(t, dir, map[string]string{"model.onnx.bak": "x", "model.onnx.data~": "x", "model.onnx.d/file": "x"})
+	require.Equal(t, own, digest(1))
+	digests := []string{own}
+	for _, name := range []string{"model.onnx_data", "model.onnx.data", "model.onnx_data_1"} {
+		write(t, dir, map[string]string{name: "x"})
+		require.NotContains(t, digests, digest(1), name)
+		digests = append(digests, digest(1))
+	}
+}
+
+// TestRefusedModelsAreReleased: a model that was loaded and then refused takes no memory any longer.
+func TestRefusedModelsAreReleased(t *testing.T) {
+	stacktest.Embedder(t)
+	library, err := onnx.FindLibrary("")
+	require.NoError(t, err)
+	s, err := onnx.OpenBytes(library, lookup("input_ids"))
+	require.NoError(t, err)
+	s.Close()
+	s.Close()
+	require.ErrorContains(t, s.Run([]int64{1, 1}, []any{[]int64{1}}, nil), "closed")
+	released, stop := onnx.CountReleased()
+	defer stop()
+	files := map[string]string{"model.onnx": string(lookup("pixels")), "tokenizer.json": tokenizer(wordPiece)}
+	for _, input := range []string{"pixels", "input_ids"} { // The second has tokens that are not in the table.
+		files["model.onnx"] = string(lookup(input))
+		_, err = onnx.Open(write(t, t.TempDir(), files))
+		require.Error(t, err)
+		files["tokenizer.json"] = strings.Replace(files["tokenizer.json"], `"[SEP]", 2`, `"[SEP]", 99`, 1)
+	}
+	require.Equal(t, 2, *released)
+}
+
 // TestOtherModelsAreRefused: a model that can't be embedded with is an error that says why.
 func TestOtherModelsAreRefused(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,8 @@ type pointer = unsafe.Pointer
 type library struct {
 	message                                                  func(status pointer) string
 	releaseStatus, releaseOptions, releaseInfo, releaseValue func(pointer)
+	releaseSession                                           func(pointer)
+	free                                                     func(allocator, memory pointer) pointer
 	createEnv                                                func(level int32, name string, out *pointer) pointer
 	createOptions, allocator                                 func(out *pointer) pointer
 	threads                                                  func(options pointer, n int32) pointer
@@ -47,7 +49,7 @@ func (l *library) functions() map[int]any {
 		2: &l.message, 3: &l.createEnv, 7: &l.sessionOfFile, 8: &l.sessionOfBytes, 9: &l.call, 10: &l.createOptions,
 		24: &l.threads, 30: &l.inputs, 31: &l.outputs, 36: &l.inputName, 37: &l.outputName,
 		49: &l.createTensor, 51: &l.tensorData, 60: &l.elementType, 61: &l.rank, 62: &l.dimensions, 65: &l.tensorInfo,
-		69: &l.createMemory, 78: &l.allocator, 93: &l.releaseStatus, 96: &l.releaseValue, 99: &l.releaseInfo,
+		69: &l.createMemory, 76: &l.free, 78: &l.allocator, 93: &l.releaseStatus, 95: &l.releaseSession, 96: &l.releaseValue, 99: &l.releaseInfo,
 		100: &l.releaseOptions, 130: &l.configure,
 	}
 }
@@ -132,7 +134,7 @@ func OpenFile(runtime, model string) (*Session, error) {
 	})
 }
 
-func open(path string, create func(l *library, options pointer, out *pointer) pointer) (*Session, error) {
+func open(path string, create func(l *library, options pointer, out *pointer) pointer) (_ *Session, err error) {
 	l, err := load(path)
 	if err != nil {
 		return nil, err
@@ -155,6 +157,11 @@ func open(path string, create func(l *library, options pointer, out *pointer) po
 	if err := l.check(create(l, options, &s.handle)); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
 	for _, list := range []struct {
 		count func(pointer, *uintptr) pointer
 		name  func(pointer, uintptr, pointer, **byte) pointer
@@ -166,7 +173,7 @@ func open(path string, create func(l *library, options pointer, out *pointer) po
 			return nil, err
 		}
 		for i := range n {
-			var name *byte // It lives as long as the session, and so as the process.
+			var name *byte
 			if err := l.check(list.name(s.handle, i, l.names, &name)); err != nil {
 				return nil, err
 			}
@@ -175,6 +182,18 @@ func open(path string, create func(l *library, options pointer, out *pointer) po
 		}
 	}
 	return s, nil
+}
+
+// Close releases the model, which must not run any longer. Closing it again does nothing.
+func (s *Session) Close() {
+	if s.handle == nil {
+		return
+	}
+	for _, name := range slices.Concat(s.inputs, s.outputs) {
+		_ = s.l.check(s.l.free(s.l.names, pointer(name)))
+	}
+	s.l.releaseSession(s.handle)
+	s.handle, s.inputs, s.outputs = nil, nil, nil
 }
 
 func goString(c *byte) string {
@@ -195,6 +214,9 @@ const (
 // []float32 or an []int64. It passes the output to read, which must not keep it.
 func (s *Session) Run(shape []int64, inputs []any, read func(output []float32, shape []int64) error) error {
 	l := s.l
+	if s.handle == nil {
+		return errors.New("the model is closed")
+	}
 	if len(inputs) != len(s.inputs) {
 		return fmt.Errorf("the model has %d inputs %q, not %d", len(s.inputs), s.Inputs, len(inputs))
 	}

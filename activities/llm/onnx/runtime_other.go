@@ -20,3 +20,6 @@ func OpenFile(library, _ string) (*Session, error) { return OpenBytes(library, n
 
 // Run returns [ErrNoRuntime].
 func (*Session) Run([]int64, []any, func([]float32, []int64) error) error { return ErrNoRuntime }
+
+// Close does nothing.
+func (*Session) Close() {}
