@@ -71,7 +71,7 @@ func TestProductsAreExact(t *testing.T) {
 	}))
 }
 
-// linked returns a directory with the wheel, which has nothing else.
+// linked returns a directory that has the wheel and nothing else.
 func linked(t *testing.T) string {
 	t.Helper()
 	dir, original := t.TempDir(), install(t)
