@@ -141,6 +141,8 @@ type ExtractedTask struct {
 	Status    TaskStatus   `json:"status,omitempty"`
 	Priority  TaskPriority `json:"priority,omitempty"`
 	BlockedBy []string     `json:"blockedBy,omitempty"`
+	// Listed is true for an item of the agent's own to-do list, whose state its harness keeps. A model's is ignored.
+	Listed bool `json:"listed,omitempty"`
 }
 
 // Quote is a verbatim part of one message.

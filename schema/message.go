@@ -27,6 +27,14 @@ const (
 	KindContext Kind = "context"
 	// KindStatement is a statement that an agent makes through a tool, and no conversation. Author names the agent.
 	KindStatement Kind = "statement"
+	// KindPlan is a plan that the agent showed and the user approved.
+	KindPlan Kind = "plan"
+	// KindTodo, KindCommit and KindRule are acts of an agent: the content of a call of a tool whose result reports no failure: changes of its to-do
+	// list, as lines of a list in Markdown with "[ ]", "[/]" for an item in progress, "[x]", "[-]" for one that is dropped, or
+	// "[!]" for a blocked one; the text of a commit, a pull request or an issue; and lines of instructions, or of its memory.
+	KindTodo   Kind = "todo"
+	KindCommit Kind = "commit"
+	KindRule   Kind = "rule"
 )
 
 // Message is one part of a session. If a harness's message mixes text, tool calls and tool results, it becomes
@@ -39,7 +47,8 @@ type Message struct {
 	// Author is the speaker's name, if the source gives one.
 	Author string `json:"author,omitempty"`
 	Text   string `json:"text"`
-	// Tool is the tool's name, for tool calls and, if it is known, for their results.
+	// Tool is the tool's name, for tool calls and, if it is known, for their results. Tool and CallID are also those of the
+	// call by which an agent says something, asks the user or shows a plan, and which the user answers.
 	Tool   string `json:"tool,omitempty"`
 	CallID string `json:"call_id,omitempty"`
 	// At is the time at which the message was written, in UTC. It is zero if the source does not say.
@@ -60,7 +69,12 @@ const ScheduledMark = "[SCHEDULED]"
 // Extractable reports whether the message is conversation, that is, something that a person or an agent said. Tool
 // results, thoughts and injected text are not.
 func (m Message) Extractable() bool {
-	return m.Kind == KindText && (m.Role == RoleUser || m.Role == RoleAssistant)
+	return (m.Kind == KindText || m.Kind == KindPlan) && (m.Role == RoleUser || m.Role == RoleAssistant)
+}
+
+// Acts reports whether the message is an act of an agent: of the kinds todo, commit and rule.
+func (m Message) Acts() bool {
+	return m.Kind == KindTodo || m.Kind == KindCommit || m.Kind == KindRule
 }
 
 // Skipped is a part of a source that could not be read. The rest of the source was read.

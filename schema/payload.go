@@ -131,6 +131,8 @@ type Window struct {
 	Kept bool `json:"kept,omitempty"`
 	// Small is true if the window is too small to be halved.
 	Small bool `json:"small,omitempty"`
+	// Acts is true if the window shows acts of the agent, an approved plan, or an answer to its question.
+	Acts bool `json:"acts,omitempty"`
 }
 
 // Contains reports whether v is a part of w, or w itself.

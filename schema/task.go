@@ -100,6 +100,8 @@ type TaskCreatedPayload struct {
 	Priority     TaskPriority `json:"priority"`
 	// ReportedStatus is the status that the entry gave, if Status differs: no task starts as done.
 	ReportedStatus TaskStatus `json:"reported_status,omitempty"`
+	// Listed is true for an item of an agent's own list: see [ExtractedTask].
+	Listed bool `json:"listed,omitempty"`
 	// Candidates are tasks that may be the same as this one.
 	Candidates []Candidate `json:"candidates,omitempty"`
 }

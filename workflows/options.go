@@ -48,8 +48,9 @@ var (
 	// filesWork is for the files of a memory, whose root may be full or away. The writer of the memory waits for it, so
 	// it gives up soon: the writer comes back to it later.
 	filesWork = work{schema.QueueMain, 2 * time.Minute, 2 * time.Minute, time.Second, 10 * time.Second, 3}.options
-	// modelWork is for one call of a model. Attempts cost money, so there are few of them.
-	modelWork = work{schema.QueueModel, 5 * time.Minute, time.Hour, 2 * time.Second, 2 * time.Minute, 8}.options
+	// modelWork is for one call of a model. Attempts cost money, so there are few of them, and a model that is slow may take its
+	// time: the worker gives one up that sends nothing (see llm.Config).
+	modelWork = work{schema.QueueModel, time.Hour, 3 * time.Hour, 2 * time.Second, 2 * time.Minute, 8}.options
 	// notifyWork is for calls of servers that are not ours, which may be away for a day.
 	notifyWork = work{schema.QueueMain, time.Minute, notifyTime, time.Second, 10 * time.Minute, 200}.options
 	// vectorWork is for activities that embed and write to the vector store, or wait for that.

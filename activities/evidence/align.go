@@ -108,11 +108,11 @@ func (f *finding) choose(e *schema.Evidence, p place) {
 func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 	q := newQuote(quote.Quote)
 	e := schema.Evidence{MessageIndex: quote.MessageIndex, Quote: quote.Quote, QuoteHash: hashOf(quote.Quote)}
-	if reason := q.unfit(); reason != "" {
+	stated := a.byIndex[quote.MessageIndex]
+	if reason := stated.unfit(q); reason != "" {
 		e.Reason = reason
 		return e, nil
 	}
-	stated := a.byIndex[quote.MessageIndex]
 	s, m, reason := a.find(q, stated)
 	if m == nil {
 		e.Reason = reason

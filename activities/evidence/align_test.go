@@ -102,6 +102,29 @@ func TestAlignSaysWhyNot(t *testing.T) {
 	}
 }
 
+// A short quote is found only where it is all that an answer to a question of the harness says.
+func TestAlignShortAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		call, text, quote string
+		found             bool
+	}{
+		{"1", "MGET", "MGET", true}, {"1", " 예\n", "예", true}, {"1", "42", "42", true}, {"1", "MGET, please", "MGET", false},
+		{"1", "MGET", "mget", false}, {"1", "", "", false}, {"", "MGET", "MGET", false}, {"", "Yes.", "Yes.", false},
+	} {
+		m := schema.Message{Role: schema.RoleUser, Kind: schema.KindText, CallID: tt.call, Text: tt.text}
+		found, aligned := evidence.Align([]schema.Message{m}, []schema.Quote{{MessageIndex: 0, Quote: tt.quote}})
+		require.Equal(t, tt.found, aligned && found[0].Proven, "%q in %q: %+v", tt.quote, tt.text, found[0])
+		if tt.found {
+			require.Equal(t, strings.TrimSpace(tt.text), found[0].Text)
+			require.NoError(t, evidence.VerifyMessage(m, found[0], evidence.Rule))
+			require.ErrorIs(t, evidence.Verify(tt.text, found[0], evidence.Rule), evidence.ErrFalse, "of a text alone no more is known")
+		}
+	}
+	elsewhere, _ := evidence.Align([]schema.Message{{Index: 0, Text: "Which one?"}, {Index: 1, Text: "MGET", CallID: "1"}}, []schema.Quote{{MessageIndex: 0, Quote: "MGET"}})
+	require.Equal(t, schema.ReasonTooShort, elsewhere[0].Reason)
+}
+
 func TestAlignKeepsCharactersWhole(t *testing.T) {
 	t.Parallel()
 	for text, quote := range map[string]string{

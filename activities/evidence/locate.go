@@ -458,6 +458,17 @@ func (q *quote) pattern() *fuzzy.Pattern {
 	return q.prepared
 }
 
+// unfit says why a quote can't be looked for in the source, or nothing. One that is too short is found only where it is all that
+// a message says which answers a question of the harness: a "Yes." elsewhere proves nothing.
+func (s *Source) unfit(q *quote) string {
+	reason := q.unfit()
+	if reason == schema.ReasonTooShort && s != nil && s.message != nil && s.message.CallID != "" &&
+		strings.TrimSpace(s.text) == strings.TrimSpace(q.text) {
+		return ""
+	}
+	return reason
+}
+
 // unfit says why a quote can't be looked for, or nothing.
 func (q *quote) unfit() string {
 	if letters(q.text) >= MinLetters {

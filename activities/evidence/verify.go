@@ -48,7 +48,7 @@ func (s *Source) Verify(e schema.Evidence, rule int) error {
 		return falsef("quote is not found: %s", e.Reason)
 	}
 	q := newQuote(e.Quote)
-	if reason := q.unfit(); reason != "" {
+	if reason := s.unfit(q); reason != "" {
 		return falsef("quote can't be looked for: %s", reason)
 	}
 	if e.QuoteHash != hashOf(e.Quote) {

@@ -8,6 +8,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/llm/worth"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
@@ -144,6 +145,11 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 // request returns the request for the input's window. It reads no more of the session than that.
 func (a *Activities) request(ctx context.Context, s *session.Session, in ExtractInput) (Request, error) {
 	messages, err := s.Shown(ctx, in.Window, in.Extractor.Tools)
+	if _, local := a.model.(Local); !local && a.params.Passages != "" {
+		if passages := worth.Passages(messages, s.Works()); len(passages) > 0 {
+			messages = passages
+		}
+	}
 	request := ExtractionRequest(messages, a.params)
 	request.Works = s.Works()
 	return request, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"axiommind/activities/llm/gemini"
 )
@@ -33,7 +34,9 @@ type Config struct {
 	// ResponseFormat says how openai is asked for JSON: json_schema (the default), json_object, or none for servers
 	// that support neither.
 	ResponseFormat string
-	Prices         Prices
+	// Patience is how long the provider may send nothing before a call is given up. Default: [DefaultPatience].
+	Patience time.Duration
+	Prices   Prices
 	// Gemini makes the client for the models of gemini, which need it. It is no setting: a program that calls models
 	// links the client.
 	Gemini gemini.NewClient `json:"-"`
@@ -64,6 +67,9 @@ func NewModel(ctx context.Context, c Config) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Patience < 0 {
+		return nil, configError("patience", "%s is negative", c.Patience)
+	}
 	c.Provider, c.Model = p.Name, cmp.Or(c.Model, p.Model.Default)
 	c.KeyVariable = cmp.Or(c.KeyVariable, p.KeyVariable)
 	return p.Model.New(ctx, c)
@@ -92,14 +98,23 @@ func configError(field, format string, args ...any) error {
 }
 
 // endpoint is the part of both configurations that a transport needs.
-type endpoint struct{ provider, key, variable, url string }
+type endpoint struct {
+	provider, key, variable, url string
+	patience                     time.Duration
+	// remedy is the advice about a provider that sends nothing.
+	remedy string
+}
+
+// DefaultPatience is how long a provider may send nothing.
+const DefaultPatience = 4 * time.Minute
 
 func (c Config) endpoint() endpoint {
-	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL}
+	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, cmp.Or(c.Patience, DefaultPatience),
+		": let it answer at its own pace with a longer --model-patience of the worker, or less at once with a smaller --window-bytes"}
 }
 
 func (c EmbedderConfig) endpoint() endpoint {
-	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL}
+	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, DefaultPatience, ""}
 }
 
 // requireKey fails with KindAuth, because a missing key is as permanent an error as a rejected one.

@@ -54,7 +54,7 @@ func (a *Activities) readHere(ctx context.Context, s *session.Session, in Extrac
 		return p, nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = result.Rejected, result.Truncated
-	p.Entries = append(p.Entries, result.Entries...)
+	p.Entries = append(p.Entries, withActs(result.Entries, request.Window)...)
 	if stated, ok := a.model.(person); ok {
 		stated.correct(p.Entries)
 	}

@@ -67,6 +67,8 @@ type Params struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxOutputTokens limits the answer, thinking included. If it is 0, the provider's default applies.
 	MaxOutputTokens int `json:"max_output_tokens,omitempty"`
+	// Passages is the version of the weights that choose the passages of a session that a model reads, or "" if it reads all.
+	Passages string `json:"passages,omitempty"`
 }
 
 // Response is a model's answer.

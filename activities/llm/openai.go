@@ -110,13 +110,20 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 	if n := max(req.Params.MaxOutputTokens, 0); o.official {
 		body.MaxCompletionTokens = n
 	} else {
-		body.MaxTokens = n //nolint:staticcheck // other servers know no newer name
+		body.MaxTokens = cmp.Or(n, boundedTokens) //nolint:staticcheck // other servers know no newer name
+		body.Stream, body.StreamOptions = true, &openai.StreamOptions{IncludeUsage: true}
 	}
 	if len(req.Schema) > 0 {
 		body.ResponseFormat = o.responseFormat(req.Schema)
 	}
 	ctx, x := withExchange(ctx)
-	return finish(ProviderOpenAI, o.prices, x, o.api.post(ctx, "/chat/completions", body))
+	err := o.api.post(ctx, "/chat/completions", body)
+	raw, brokenOff := whole(x.raw)
+	if brokenOff != nil {
+		return Response{}, &Error{Provider: ProviderOpenAI, Kind: KindMalformed, cause: brokenOff}
+	}
+	x.raw = raw
+	return finish(ProviderOpenAI, o.prices, x, err)
 }
 
 func chatMessage(role, text string) openai.ChatCompletionMessage {
@@ -128,6 +135,9 @@ func chatMessage(role, text string) openai.ChatCompletionMessage {
 func (o *openAI) responseFormat(schema []byte) *openai.ChatCompletionResponseFormat {
 	switch o.format {
 	case FormatSchema:
+		if !o.official {
+			schema = bounded(schema)
+		}
 		return &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "answer", Schema: json.RawMessage(schema)},

@@ -1,11 +1,18 @@
 package llm
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
 )
 
 func openAIAt(t *testing.T, url, format string) Model {
@@ -50,6 +57,12 @@ func TestOpenAIAnswers(t *testing.T) {
 		"token limit, as gemini says": {
 			`{"choices":[{"message":{"content":"{}"},"finish_reason":"MAX_TOKENS"}],` + openAIUsage + `}`, "{}", FinishLength,
 		},
+		"in pieces": {
+			": a comment\n\ndata: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"reasoning_content\":\"hmm\"},\"finish_reason\":null}]}\n\n" +
+				"data: {\"choices\":[{\"delta\":{\"content\":\"{\\\"entries\\\"\"}}]}\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\":[]}\"},\"finish_reason\":\"stop\"}]}\n\n" +
+				"data: {\"choices\":[]," + openAIUsage + "}\n\ndata: [DONE]\n\n",
+			`{"entries":[]}`, FinishStop,
+		},
 		"unknown finish reason": {
 			`{"choices":[{"message":{"content":"yes"},"finish_reason":"eos_token"}],` + openAIUsage + `}`, "yes", FinishUnknown,
 		},
@@ -89,7 +102,7 @@ func TestOpenAIRequest(t *testing.T) {
 			require.Contains(t, w.sent, "temperature")
 			require.InDelta(t, 99, w.sent["max_tokens"], 0)
 			require.NotContains(t, w.sent, "max_completion_tokens", "only OpenAI itself knows it")
-			require.NotContains(t, w.sent, "stream")
+			require.Equal(t, true, w.sent["stream"], "so that a slow answer is seen to come")
 			messages := w.sent["messages"].([]any)
 			require.Len(t, messages, 2)
 			require.Equal(t, "system", messages[0].(map[string]any)["role"])
@@ -240,4 +253,75 @@ func TestOpenAIEmbedderRefusesWrongAnswers(t *testing.T) {
 			require.Equal(t, tc.kind, KindOf(err))
 		})
 	}
+}
+
+// A server that is not OpenAI's bounds each list and text of an answer, with the fields in the order of the schema.
+func TestBoundedSchema(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		`{"type":"object","properties":{"type":{"type":"string","enum":["a"]},"b":{"minLength":1,"type":"string"},"a":{"type":"array","items":{"type":"integer"}}}}`: `{"type":"object","properties":{"type":{"type":"string","enum":["a"]},"b":{"minLength":1,"type":"string","maxLength":1000},"a":{"type":"array","items":{"type":"integer"},"maxItems":30}}}`,
+		`{"type":"string","maxLength":16384}`:        `{"type":"string","maxLength":1000}`,
+		`{"maxItems":3,"type":"array"}`:              `{"maxItems":3,"type":"array"}`,
+		`{"required":["a","b"],"x":{},"y":[],"z":1}`: `{"required":["a","b"],"x":{},"y":[],"z":1}`,
+	} {
+		require.Equal(t, want, string(bounded([]byte(given))))
+	}
+	bound := string(bounded(schema.ExtractionSchema))
+	require.True(t, json.Valid([]byte(bound)))
+	require.Less(t, strings.Index(bound, `"title":{`), strings.Index(bound, `"evidence":{`))
+	require.Equal(t, 3, strings.Count(bound, `"maxItems":30`))
+}
+
+// An answer in pieces that breaks off, or that reports a failure, is no answer.
+func TestOpenAIBrokenStreams(t *testing.T) {
+	t.Parallel()
+	for body, kind := range map[string]Kind{
+		"data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n": KindMalformed,
+		"data: {\n\n":               KindMalformed,
+		"data: [DONE]\n\n":          KindMalformed,
+		"event: ping\ndata: {}\n\n": KindMalformed,
+		"data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\ndata: {\"error\":{\"message\":\"context length\",\"code\":\"context_length_exceeded\"}}\n\n": KindTooLong,
+	} {
+		_, err := openAIAt(t, serve(t, 200, nil, body).URL+"/v1", "").Generate(t.Context(), ExtractionRequest(testWindow(), Params{}))
+		e, ok := errors.AsType[*Error](err)
+		require.True(t, ok, "%q: %v", body, err)
+		require.Equal(t, kind, e.Kind, "%q: %v", body, err)
+	}
+}
+
+// A model may take longer than the patience for its answer, but not for one piece of it.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	const patience = 2 * time.Second
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // Until then the server does not see that its client has left.
+		if r.URL.Path == "/silent/chat/completions" {
+			<-r.Context().Done()
+			return
+		}
+		pieces := time.NewTicker(patience / 4)
+		defer pieces.Stop()
+		for range 6 {
+			<-pieces.C
+			_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\" \"}}]}\n\n")
+			w.(http.Flusher).Flush()
+		}
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"{}\"},\"finish_reason\":\"stop\"}]}\n\n")
+	}))
+	t.Cleanup(server.Close)
+	ask := func(path string) error {
+		m, err := NewModel(t.Context(), Config{Provider: ProviderOpenAI, Model: "m", BaseURL: server.URL + path, Patience: patience})
+		require.NoError(t, err)
+		_, err = m.Generate(t.Context(), ExtractionRequest(testWindow(), Params{}))
+		return err
+	}
+	require.NoError(t, ask("/slow"))
+	err := ask("/silent")
+	e, ok := errors.AsType[*Error](err)
+	require.True(t, ok, err)
+	require.True(t, e.Retryable())
+	require.ErrorContains(t, err, "the server sent nothing for 2s")
+	require.ErrorContains(t, err, "--model-patience")
+	_, err = NewModel(t.Context(), Config{Provider: ProviderOpenAI, Model: "m", BaseURL: server.URL, Patience: -1})
+	require.ErrorIs(t, err, ErrConfig)
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -108,7 +110,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, QuarantinedType: w.QuarantinedType, Usage: w.Usage,
 		}
 		if w.Quarantined == "" {
-			if err := a.readInto(ctx, kept[placeOf(w.Window)], &p); err != nil {
+			if err := a.readInto(ctx, in.SessionKey, kept[placeOf(w.Window)], &p); err != nil {
 				return RecordResult{}, err
 			}
 		}
@@ -136,7 +138,7 @@ func (in RecordInput) event(p schema.MemoryExtractedPayload) (schema.Event, erro
 
 // readInto reads the last answer and adds the entries that were not kept from earlier ones. An answer that the reader
 // can no longer read is quarantined.
-func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry, p *schema.MemoryExtractedPayload) error {
+func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, kept []schema.ExtractedEntry, p *schema.MemoryExtractedPayload) error {
 	if len(p.ResponseKeys) == 0 {
 		return fmt.Errorf("record extraction of session %q: window %d to %d has no answer", p.SessionID, p.Window.First, p.Window.Last)
 	}
@@ -150,22 +152,42 @@ func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry,
 		return nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
-	return addRest(p, kept, read.Entries)
+	entries := read.Entries
+	if p.Window.Acts {
+		s, err := session.Open(ctx, a.log, key)
+		if err != nil {
+			return err
+		}
+		messages, err := s.Shown(ctx, p.Window, p.Extractor.Tools)
+		if err != nil {
+			return err
+		}
+		entries = withActs(entries, messages)
+	}
+	return addRest(p, kept, entries)
 }
 
 // addRest adds the read entries that were not kept from an earlier answer. An entry with the type and quotes of a
 // kept entry is the same memory. If its title is also the same, it is dropped. Otherwise it is rejected, so that
-// people can see it.
+// people can see it. Of entries that say the same in one answer the first is added: models may repeat themselves without end.
 func addRest(p *schema.MemoryExtractedPayload, kept, read []schema.ExtractedEntry) error {
 	titles := map[string][]string{}
 	for _, e := range kept {
 		titles[proofOf(e)] = append(titles[proofOf(e)], e.Title)
 	}
+	said := map[string]bool{}
 	for i, e := range read {
 		earlier := titles[proofOf(e)]
 		switch {
 		case len(earlier) == 0:
-			p.Entries = append(p.Entries, e)
+			status := schema.TaskStatus("")
+			if e.Task != nil {
+				status = e.Task.Status
+			}
+			if same := schema.HashParts(proofOf(e), e.Section, strings.ToLower(e.Title), string(status)); !said[same] {
+				said[same] = true
+				p.Entries = append(p.Entries, e)
+			}
 		case !slices.Contains(earlier, e.Title):
 			raw, err := json.Marshal(e)
 			if err != nil {

@@ -54,7 +54,14 @@ type transport struct {
 	// base, if set, replaces the scheme, host and path prefix of each request.
 	base      *url.URL
 	authorize func(http.Header)
+	// patience is how long the server may send nothing.
+	patience time.Duration
+	// remedy ends the error about a silent server.
+	remedy string
 }
+
+// errSilent is the cause of a call that its transport gives up.
+var errSilent = errors.New("the server sent nothing")
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -78,23 +85,27 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (t *transport) fetch(req *http.Request) ([]byte, error) {
-	out := req.Clone(req.Context())
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(nil)
+	silence := time.AfterFunc(t.patience, func() { cancel(errSilent) })
+	defer silence.Stop()
+	out := req.Clone(ctx)
 	t.address(out.URL)
 	out.Host = out.URL.Host
 	t.authorize(out.Header)
 
 	resp, err := http.DefaultTransport.RoundTrip(out)
 	if err != nil {
-		return nil, t.networkError(req.Context(), err)
+		return nil, t.networkError(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(heard{resp.Body, func() { silence.Reset(t.patience) }}, maxBody+1))
 	// For an error response the status says enough, so its body may be incomplete.
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return nil, t.statusError(resp, body)
 	}
 	if err != nil {
-		return nil, t.networkError(req.Context(), fmt.Errorf("read body after %d bytes: %w", len(body), err))
+		return nil, t.networkError(ctx, fmt.Errorf("read body after %d bytes: %w", len(body), err))
 	}
 	if len(body) > maxBody {
 		return nil, &Error{Provider: t.provider, Kind: KindMalformed, Status: resp.StatusCode,
@@ -118,7 +129,22 @@ func (t *transport) address(u *url.URL) {
 	u.RawQuery = q.Encode()
 }
 
+// heard is a reader that reports each read.
+type heard struct {
+	io.Reader
+	report func()
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.report()
+	return n, err
+}
+
 func (t *transport) networkError(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return &Error{Provider: t.provider, Kind: KindUnavailable, cause: fmt.Errorf("%w for %s%s", errSilent, t.patience, t.remedy)}
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("call %s: %w", t.provider, context.Cause(ctx))
 	}
@@ -149,7 +175,7 @@ func newTransport(c endpoint, authorize func(http.Header)) (*transport, error) {
 		return nil, err
 	}
 	return &transport{provider: c.provider, variable: c.variable, secret: c.key, base: base,
-		authorize: authorize}, nil
+		authorize: authorize, patience: c.patience, remedy: c.remedy}, nil
 }
 
 // client returns an HTTP client that does not follow redirects, because a redirected request would send the key to

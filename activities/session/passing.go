@@ -49,12 +49,14 @@ func (p *passing) passes(m schema.Message) bool {
 	switch {
 	case m.Kind == schema.KindToolCall, m.Kind == schema.KindToolResult:
 		*p = midway // A tool may ask the user.
+	case m.Acts():
+		*p = midway // A window shows it.
 	case blank(m.Text):
 	case m.Role == schema.RoleUser && m.Kind == schema.KindContext:
 		p.reply = p.reply || !p.said && isUpload(m.Text)
 	case !m.Extractable():
 	case m.Role == schema.RoleUser:
-		if !p.said && text.Trivial(m.Text) && !p.mayAsk() {
+		if !p.said && m.CallID == "" && text.Trivial(m.Text) && !p.mayAsk() {
 			p.reply = true
 			return true
 		}

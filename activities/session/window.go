@@ -103,7 +103,7 @@ func (p *planner) add(m schema.Message, start int) bool {
 	if blank(text[start:]) {
 		return true
 	}
-	if p.filled+len(text)-start > p.Size {
+	if p.filled+len(text)-start > p.Size && !p.answers(m) {
 		p.closeWindow()
 	}
 	for len(text)-start > p.Size && len(p.windows) <= p.Limit {
@@ -120,6 +120,18 @@ func (p *planner) add(m schema.Message, start int) bool {
 	}
 	p.show(m, start, len(text))
 	return len(p.windows) < p.Limit
+}
+
+// maxAnswer is the size in bytes up to which an answer goes into the window of its question, whatever that holds.
+const maxAnswer = 4 << 10
+
+// answers reports whether the message answers the question before it, which the harness put to the user.
+func (p *planner) answers(m schema.Message) bool {
+	if len(p.shown) == 0 || m.CallID == "" || len(m.Text) > maxAnswer {
+		return false
+	}
+	asked := p.shown[len(p.shown)-1]
+	return m.Role == schema.RoleUser && asked.Role == schema.RoleAssistant && asked.CallID == m.CallID
 }
 
 // show adds a part of the message to the open window.
@@ -146,6 +158,7 @@ func (c Cut) finished(w schema.Window, shown []schema.Message) schema.Window {
 	size := 0
 	for _, m := range shown {
 		size += len(strings.TrimSpace(m.Text))
+		w.Acts = w.Acts || m.Acts() || m.Kind == schema.KindPlan || m.Kind == schema.KindText && m.CallID != ""
 	}
 	w.Hash, w.Small = c.Hash(shown), size <= c.Small
 	return w
@@ -168,7 +181,7 @@ func cutAt(text string, size int) int {
 // Extracted reports whether memories are extracted from messages of the kind. If tools is true, they are extracted from
 // tool messages too. Of those, a window leaves out what passes.
 func Extracted(m schema.Message, tools bool) bool {
-	return m.Extractable() || m.Kind == schema.KindStatement || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
+	return m.Extractable() || m.Acts() || m.Kind == schema.KindStatement || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
 }
 
 // Shown returns the messages that the window shows to a model. The messages at its ends may be cut.

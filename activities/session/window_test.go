@@ -337,3 +337,22 @@ func TestPlanBlank(t *testing.T) {
 	require.Len(t, windows, 2)
 	require.Equal(t, map[int]string{0: messages[0].Text[:windows[0].ByteEnd], 1: "and then"}, put(messages, windows, false))
 }
+
+// A question that the harness put to the user and the answer to it stand in one window, and the answer never passes.
+func TestAnswersStayWithTheirQuestions(t *testing.T) {
+	t.Parallel()
+	ask := schema.Message{Index: 0, Role: schema.RoleAssistant, Kind: schema.KindText, CallID: "1", Text: "Pick the release branch."}
+	answer := schema.Message{Index: 1, Role: schema.RoleUser, Kind: schema.KindText, CallID: "1", Text: "OK"}
+	windows, more := plan([]schema.Message{ask, answer}, Frontier{}, false, len(ask.Text), 10)
+	require.False(t, more)
+	require.Len(t, windows, 1)
+	require.Equal(t, 1, windows[0].Last)
+	require.True(t, windows[0].Acts)
+	require.Len(t, Shown([]schema.Message{ask, answer}, windows[0], false), 2)
+	answer.CallID = ""
+	windows, _ = plan([]schema.Message{ask, answer}, Frontier{}, false, len(ask.Text), 10)
+	require.Len(t, Shown([]schema.Message{ask, answer}, windows[0], false), 1, "an acknowledgement")
+	answer.CallID, answer.Text = "1", strings.Repeat("long ", maxAnswer)
+	windows, _ = plan([]schema.Message{ask, answer}, Frontier{}, false, 5*maxAnswer, 10)
+	require.Len(t, windows, 2)
+}

@@ -33,6 +33,8 @@ type Entity struct {
 	Suggestions []schema.Blocker    `json:"blocker_suggestions,omitempty"`
 	// BlockedFrom is the status that a blocked task had before it was blocked.
 	BlockedFrom schema.TaskStatus `json:"blocked_from,omitempty"`
+	// Listed is true for a task that began as an item of an agent's own list. The list then says when it is done.
+	Listed bool `json:"listed,omitempty"`
 	// DoneReport is set while the task is open and has been reported done.
 	DoneReport *DoneReport `json:"done_report,omitempty"`
 

@@ -114,7 +114,7 @@ func (e Entity) created(p schema.TaskCreatedPayload) Entity {
 	e.EntityRef = schema.EntityRef{Type: schema.EntityTask, ID: p.TaskID}
 	e.CanonicalKey, e.Title = p.CanonicalKey, p.Title
 	e.TaskStatus, e.Priority, e.Candidates = initialStatus(p.Status), p.Priority, p.Candidates
-	e.Stage, e.Status = schema.StageRaw, schema.StatusActive
+	e.Stage, e.Status, e.Listed = schema.StageRaw, schema.StatusActive, p.Listed
 	if p.RequestID != "" { // A person made it.
 		e.Stage = schema.StageWorking
 	}

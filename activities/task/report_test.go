@@ -181,6 +181,27 @@ func TestCloseProvenReports(t *testing.T) {
 	p.requireNoLeap()
 }
 
+// The state in an agent's own list counts as the harness keeps it, if the list is in the source.
+func TestListedReports(t *testing.T) {
+	t.Parallel()
+	p := newTestProject(t)
+	listed := func(e schema.Entry) schema.Entry {
+		e.Task.Listed = true
+		return e
+	}
+	p.say(listed(proven(p.report("A", schema.TaskDone))), listed(proven(p.report("B", schema.TaskPending))), listed(p.report("C", schema.TaskDone)))
+	p.say(listed(proven(p.report("B", schema.TaskDone))))
+	for title, status := range map[string]schema.TaskStatus{"A": schema.TaskDone, "B": schema.TaskDone, "C": schema.TaskInProgress} {
+		require.Equal(t, status, p.task(title).TaskStatus, title)
+	}
+	// A list ends only what began in one.
+	p.say(p.report("D", schema.TaskPending))
+	p.say(listed(proven(p.report("D", schema.TaskDone))))
+	require.Equal(t, schema.TaskInProgress, p.task("D").TaskStatus)
+	require.NotNil(t, p.task("D").DoneReport)
+	p.requireNoLeap()
+}
+
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)

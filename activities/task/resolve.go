@@ -83,7 +83,7 @@ func initialStatus(status schema.TaskStatus) schema.TaskStatus {
 func (p *planner) create(e schema.Entry, key Key, matches []Match) error {
 	payload := schema.TaskCreatedPayload{
 		Act: p.act, TaskID: key.ID(), CanonicalKey: key.String(), Title: clipTitle(titleOf(e)),
-		Status: initialStatus(e.Task.Status), Priority: schema.PriorityMedium,
+		Status: initialStatus(e.Task.Status), Priority: schema.PriorityMedium, Listed: e.Task.Listed,
 	}
 	if e.Task.Status == schema.TaskDone {
 		payload.ReportedStatus = schema.TaskDone
@@ -154,12 +154,13 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 // person to confirm, and makes a pending task take the first legal step. That step does not mean that somebody
 // started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. A report that
 // an agent made by a command counts for none. D6:
-// with [CloseProven], a report with proven evidence takes both steps at once.
+// with [CloseProven], a report with proven evidence takes both steps at once, and so does one
+// in the agent's own list of a task that began there.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	legal := !created && task.TaskStatus != schema.TaskPending && (task.DoneReport == nil || task.DoneReport.By != "")
 	proven := e.EvidenceProven
-	if e.EvidenceAligned && (legal || proven && p.rules.DoneReports == CloseProven) {
+	if e.EvidenceAligned && (legal || proven && (p.rules.DoneReports == CloseProven || e.Task.Listed && task.Listed)) {
 		return p.advance(id, commanded(task.TaskStatus, schema.TaskDone))
 	}
 	if task.TaskStatus == schema.TaskPending {

@@ -262,7 +262,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	r, errs := &rooms{indexes: indexes}, make([]error, 14)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, indexes.Enqueuers(true))
-	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
+	r.llm, errs[2] = llm.NewActivities(s.Log, model, cfg.ExtractionParams(), cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)
 	r.vector, errs[5] = vector.NewActivities(indexes)

@@ -79,6 +79,8 @@ type Config struct {
 	// day, or of a memory, that is larger than 256 windows takes larger ones, which the model's input must take.
 	WindowBytes     int
 	MaxOutputTokens int
+	// ModelReads is how much of a session a model reads: [ReadPassages] or [ReadAll].
+	ModelReads string
 	// SourceRoots are the directories and files that workflow inputs may name. Default: the directories in the home
 	// where agents keep their sessions, and the current directory. Files that a person names to the starter on the
 	// same machine may be read too.
@@ -215,10 +217,13 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Model.Model, "model", "", "the extractor's model (default: the provider's)")
 	f.StringVar(&c.Model.BaseURL, "model-url", "", "base URL of an OpenAI-compatible server (Ollama, vLLM, …)")
 	f.StringVar(&c.Model.ResponseFormat, "model-format", "", "how an OpenAI-compatible server is asked for JSON: json_schema, json_object or none")
+	f.DurationVar(&c.Model.Patience, "model-patience", llm.DefaultPatience, "how long a model may send nothing before it is asked again")
 	f.Float64Var(&c.Model.Prices.InputPerMillion, "model-input-price", 0, "US dollars per million input tokens, to count costs")
 	f.Float64Var(&c.Model.Prices.OutputPerMillion, "model-output-price", 0, "US dollars per million output tokens")
 	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that")
-	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
+	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's, and 8192 for servers other than OpenAI's)")
+	c.ModelReads = ReadPassages
+	f.Func("model-reads", "how much of a session the model reads: "+ReadPassages+" that are worth it, or "+ReadAll+" (default "+ReadPassages+")", c.setModelReads)
 	f.StringArrayVar(&c.SourceRoots, sourceRoot, nil, "directory or file that inputs of workflows may name; repeat for more\n"+
 		"(default: where agents keep their sessions in the home, and the current directory)")
 	f.BoolVar(&c.KeepRaw, "keep-raw", false, "keep what redaction takes out of messages, encrypted with the first key of --raw-key-file\n(default: it is gone)")

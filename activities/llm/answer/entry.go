@@ -134,6 +134,8 @@ func tidyEntry(item map[string]any) map[string]any {
 	}
 	if out["type"] != string(schema.EntryTaskNote) {
 		delete(out, "task")
+	} else if out["task"] == nil {
+		out["task"] = map[string]any{} // The note's title names it.
 	}
 	tidyList(out, "evidence")
 	if quotes, ok := out["evidence"].([]any); ok {

@@ -362,3 +362,23 @@ func TestReadDropsCorrections(t *testing.T) {
 		require.Equal(t, []schema.ExtractedEntry{goodEntry()}, result.Entries)
 	}
 }
+
+// That a task is an item of the agent's list is for its harness to say.
+func TestReadDropsListed(t *testing.T) {
+	t.Parallel()
+	result, err := Read(`{"entries":[{"entryId":"1","type":"task_note","title":"Write it","task":{"status":"done","listed":true},"evidence":[{"messageIndex":0,"quote":"Write it"}]}]}`)
+	require.NoError(t, err)
+	require.Len(t, result.Entries, 1)
+	require.Equal(t, &schema.ExtractedTask{Status: schema.TaskDone}, result.Entries[0].Task)
+}
+
+// A task note that a model gives no task is one all the same: its title names the task.
+func TestReadTaskNoteWithoutTask(t *testing.T) {
+	t.Parallel()
+	for _, task := range []string{"", `"task":null,`, `"task":{},`} {
+		result, err := Read(`{"entries":[{"entryId":"1","type":"task_note","title":"Write it",` + task + `"evidence":[{"messageIndex":0,"quote":"Write it"}]}]}`)
+		require.NoError(t, err)
+		require.Empty(t, result.Rejected)
+		require.NotNil(t, result.Entries[0].Task, task)
+	}
+}

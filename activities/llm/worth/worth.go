@@ -18,7 +18,7 @@ import (
 )
 
 // Version names the weights. It changes with every change in the results.
-const Version = "worth-v1"
+const Version = "worth-v2"
 
 const (
 	// passesWork and passesChat are the worth from which on a sentence becomes an entry, as a probability, where an agent works
@@ -28,6 +28,8 @@ const (
 	most = 20
 	// lineMax is the length in runes up to which a line is one entry, since its sentences need each other: readers quote no more.
 	lineMax = 400
+	// leastWidth is the width that an entry needs where an agent works: of ten shorter ones judges kept none.
+	leastWidth = 40
 	// titleMax is the length in runes above which a title is the best sentence alone.
 	titleMax = 200
 	// alike is the share of words from which on two sentences say the same.
@@ -149,10 +151,24 @@ func pick(w *weights, all []sentence, least float64, limit int) []found {
 		for n := f.first; n <= f.last; n++ {
 			taken[n] = true
 		}
+		if _, answers := answered(all, f); !answers && width(all[i].m.Text[all[f.first].Start:all[f.last].End]) < leastWidth*all[i].work {
+			continue
+		}
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.first, b.first) })
 	return out
+}
+
+// width is the length of a text in letters of scripts with spaces, of which others need about two for one.
+func width(t string) float64 {
+	n := 0
+	for _, r := range t {
+		if n++; text.InPieces(r) {
+			n++
+		}
+	}
+	return float64(n)
 }
 
 func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }

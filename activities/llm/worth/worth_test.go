@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -127,6 +128,24 @@ func TestShortAnswersCarryTheirQuestion(t *testing.T) {
 		require.Equal(t, "Never push to main.", e.Title)
 		require.Len(t, e.Evidence, 1)
 	}
+}
+
+// A short line of an agent's session says nothing by itself: "Done." But an answer has its question.
+func TestShortLinesOfWorkAreNoEntries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		said  string
+		found bool
+	}{
+		{"We stream the import.", false},
+		{"We stream the import through one connection now, because the database is shared with billing.", true},
+		{"データベースは請求と共有なので、取り込みは一つの接続で流します。", true},
+	} {
+		got := Extract(conversation("u: Look at `pkg/import/archive.go`.", "a: ## Decision in `pkg/import`\n\n"+c.said), true).Entries
+		require.Equal(t, c.found, slices.ContainsFunc(got, func(e schema.ExtractedEntry) bool { return strings.Contains(e.Evidence[0].Quote, c.said) }), "%s: %+v", c.said, got)
+	}
+	require.InDelta(t, 4, width("a 1."), 0)
+	require.InDelta(t, 4, width("共有"), 0)
 }
 
 func TestSentencesThatSayTheSameAreOneEntry(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
+
+	"github.com/tidwall/gjson"
 )
 
 // Reasons of schema.Skipped.
@@ -33,6 +35,9 @@ const (
 type builder struct {
 	format string
 	marks  *marks
+	// known are the tools by which agents say something, and answering those whose results hold the user's words.
+	known     tools
+	answering map[[2]string]bool
 	// fallbackID names the session where the source tells no id.
 	fallbackID string
 	sessions   []*session
@@ -45,6 +50,11 @@ type builder struct {
 	// texts is the length of the texts of all messages. messages counts these and the sessions, records the values and
 	// rows that were read, and skipped the places that could not be.
 	texts, messages, records, skipped int
+	// record is the harness's note of the tool's result that is being read, and failed says that the call failed.
+	record gjson.Result
+	failed bool
+	// noResults says that the source has no results of tools.
+	noResults bool
 	// err is the first limit that the source exceeded. Nothing is added from then on.
 	err error
 }
@@ -62,6 +72,10 @@ type session struct {
 	skips skips
 	// tools maps the ids of tool calls to the names of the tools.
 	tools map[string]string
+	// waiting are the calls by which the agent says something and whose results are still to come, by their ids. list is the
+	// agent's to-do list.
+	waiting map[string]call
+	list    []item
 	// open is the source id of the message that a following chunk continues.
 	open string
 	// chunked says that messages came in chunks: they are redacted, and the user's are taken apart, at the end, when they are
@@ -75,7 +89,7 @@ type session struct {
 var allMarks = sync.OnceValue(func() *marks { return marksOf(registry) })
 
 func newBuilder(ctx context.Context, opts Options) *builder {
-	return &builder{marks: allMarks(), byID: make(map[string]*session), ctx: ctx, opts: opts}
+	return &builder{marks: allMarks(), known: allTools(), answering: answering(), byID: make(map[string]*session), ctx: ctx, opts: opts}
 }
 
 // count counts something that is bounded.
@@ -171,6 +185,7 @@ func (b *builder) add(m schema.Message) {
 	m.Text = b.sanitize(m.Line, m.Text)
 	b.redact(&m)
 	b.append(m)
+	b.acted(m)
 }
 
 // append is add for a text that is sanitized and redacted.
@@ -204,8 +219,13 @@ func (b *builder) append(m schema.Message) {
 func (b *builder) addApart(m schema.Message) {
 	m.Text = b.sanitize(m.Line, m.Text)
 	b.redact(&m)
-	for _, part := range b.marks.apart(m) {
+	parts := b.marks.apart(m)
+	for _, part := range parts {
 		b.append(part)
+	}
+	if words, ok := memorized(m.Text); ok && len(parts) == 1 {
+		m.Kind, m.Text, m.TakenOut = schema.KindRule, words, nil
+		b.append(m)
 	}
 }
 
@@ -237,6 +257,13 @@ func (b *builder) redact(m *schema.Message) {
 		m.Text, _, err = redact.TextContext(b.ctx, m.Text)
 	}
 	b.fail(err)
+}
+
+// redacted returns a text without secrets.
+func (b *builder) redacted(text string) string {
+	text, _, err := redact.TextContext(b.ctx, text)
+	b.fail(err)
+	return text
 }
 
 // sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.

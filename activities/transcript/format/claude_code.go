@@ -2,6 +2,8 @@ package format
 
 import (
 	"cmp"
+	"regexp"
+	"strings"
 
 	"axiommind/schema"
 
@@ -29,6 +31,12 @@ var claudeCode = Format{
 			"PreToolUse:",
 			"PostToolUse:",
 		},
+	},
+	tools: tools{
+		"TodoWrite": todoList("todos", "content", "status"), "TaskCreate": {read: (*builder).taskCreated, answers: true},
+		"TaskUpdate":      {read: (*builder).taskUpdated, answers: true},
+		"AskUserQuestion": questions, "ExitPlanMode": plan, "exit_plan_mode": plan,
+		"Bash": shell("command"), "Write": byHarness(edit("")), "Edit": byHarness(edit("")), "MultiEdit": byHarness(edit("edits")),
 	},
 	beside: []companion{{what: "settings", isRecord: hasFields("permissions.allow")}},
 }
@@ -109,5 +117,23 @@ func (b *builder) claudeMessage(m schema.Message, rec gjson.Result) {
 	if injected {
 		m.Kind = schema.KindContext
 	}
+	b.record = rec.Get("toolUseResult")
 	b.message(m, content)
+	b.record = gjson.Result{}
+}
+
+// createdTask is the result of a new task, which alone has its id.
+var createdTask = regexp.MustCompile(`^(?:Task|Created task) #(\w+)`)
+
+func (b *builder) taskCreated(c call) {
+	if id := createdTask.FindStringSubmatch(c.result); id != nil {
+		b.listed(c, []item{{id[1], c.args.Get("subject").String(), "pending"}}, false)
+	}
+}
+
+func (b *builder) taskUpdated(c call) {
+	id, state := firstOf(c.args, "taskId", "task_id").String(), c.args.Get("status").String()
+	if state != "" && id != "" && strings.HasPrefix(c.result, "Updated task") {
+		b.listed(c, []item{{id, "", state}}, false)
+	}
 }

@@ -16,6 +16,10 @@ var cline = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/cline.md",
 	Dirs:      append([]string{".cline/data/sessions"}, editorDirs("saoudrizwan.claude-dev/tasks")...),
 	isRecord:  isCline, reader: stateless(clineRecord), family: "cline",
+	tools: tools{
+		"ask_followup_question": questions, "execute_command": shell("command"), "write_to_file": edit(""),
+		"plan_mode_respond": reply("response"), "attempt_completion": reply("result"), "submit_and_exit": reply("summary"),
+	},
 	messageFiles: []string{clineHistory + ".json"}, sameNames: []string{clineHistory},
 	injects: injections{tags: "environment_details explicit_instructions file_content_from_mentions"},
 	beside: []companion{

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"regexp"
 	"strings"
 
 	"axiommind/schema"
@@ -19,6 +20,10 @@ var codex = Format{
 		tags: `environment_context user_instructions permissions turn_aborted user_shell_command
 			subagent_notification collaboration_mode skills_instructions apps_instructions`,
 		starts: []string{"# AGENTS.md instructions"},
+	},
+	tools: tools{
+		"update_plan": todoList("plan", "step", "status"), "request_user_input": questions, "shell": shell("command"), "exec_command": shell("cmd"),
+		"shell_command": shell("command"), "local_shell": shell("command"), "apply_patch": patch("input", "patch", "patchText"),
 	},
 }
 
@@ -67,6 +72,15 @@ func codexReader() recordFunc {
 	}
 }
 
+// codexFailed tells a command that failed by its report.
+var codexFailed = regexp.MustCompile(`(?m)^(?:Exit code: |Process exited with code )-?[1-9]`)
+
+// codexHead returns the harness's report of a command, before the command's output.
+func codexHead(result string) string {
+	head, _, _ := strings.Cut(result[:min(len(result), 500)], "\nOutput:")
+	return head
+}
+
 func (b *builder) codexItem(m schema.Message, item gjson.Result) {
 	m.SourceID = item.Get("id").String()
 	switch kind := item.Get("type").Str; kind {
@@ -100,9 +114,11 @@ func (b *builder) codexItem(m schema.Message, item gjson.Result) {
 		// Early versions wrap the output in JSON.
 		if strings.HasPrefix(p.text, "{") && validJSON([]byte(p.text)) {
 			if inner := gjson.Get(p.text, "output"); inner.Type == gjson.String {
+				p.failed = gjson.Get(p.text, "metadata.exit_code").Int() != 0
 				p.text = inner.Str
 			}
 		}
+		p.failed = p.failed || codexFailed.MatchString(codexHead(p.text))
 		b.parts(m, []part{p})
 	}
 }

@@ -14,6 +14,8 @@ type part struct {
 	text   string
 	tool   string
 	callID string
+	// failed says that a tool's result is a failure.
+	failed bool
 }
 
 // message adds a message like m for each part of the content. m.Kind, if set, is the kind of the parts that
@@ -38,7 +40,9 @@ func (b *builder) parts(m schema.Message, parts []part) {
 			b.text(m, p.text)
 			continue
 		}
+		b.failed = p.failed
 		b.add(one)
+		b.failed = false
 	}
 }
 
@@ -171,6 +175,7 @@ func resultPart(block gjson.Result) part {
 			"toolResult", "result", "text")),
 		tool:   firstOf(block, "toolName", "name").String(),
 		callID: firstOf(block, "tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "callId", "id").String(),
+		failed: firstOf(block, "is_error", "isError").Bool() || block.Get("status").Str == "error",
 	}
 }
 

@@ -15,6 +15,10 @@ var copilot = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/copilot.md",
 	Dirs:      []string{".copilot/session-state", ".copilot/history-session-state"},
 	isRecord:  isCopilot, reader: stateless(copilotRecord),
+	tools: tools{
+		"update_todo": todoList("todos", "content", "status"), "manage_todo_list": todoList("todoList", "title", "status"), "create": edit(""), "ask_user": questions,
+		"create_file": edit(""), "replace_string_in_file": edit(""), "run_in_terminal": shell("command"), "powershell": shell("command"),
+	},
 	sameNames: []string{"events"},
 }
 
@@ -51,6 +55,9 @@ func copilotRecord(b *builder, line int, rec gjson.Result) {
 	case "tool.execution_complete":
 		p := resultPart(data)
 		p.text = resultText(firstOf(data, "result.content", "result", "error.message", "error"))
+		p.failed = data.Get("success").Type == gjson.False
+		b.record = data.Get("toolTelemetry.restrictedProperties")
 		b.parts(m, []part{p})
+		b.record = gjson.Result{}
 	}
 }

@@ -14,6 +14,9 @@ var cursor = Format{
 	Dirs: append([]string{".cursor/projects"}, under(configDirs,
 		"Cursor/User/globalStorage/state.vscdb", "Cursor/User/workspaceStorage/*/state.vscdb")...),
 	isRecord: isCursor, reader: stateless(cursorRecord),
+	tools: tools{
+		"StrReplace": edit(""), "run_terminal_cmd": shell("command"),
+	},
 	tables:  tables{name: "cursordiskkv", columns: []string{"key", "value"}, read: readCursorStore},
 	injects: injections{tags: `system_reminder attached_files open_and_recently_viewed_files user_info project_layout additional_data`},
 }
@@ -30,6 +33,7 @@ func cursorRecord(b *builder, line int, rec gjson.Result) {
 		}
 		return
 	}
+	b.noResults = true
 	if msg := rec.Get("message"); msg.Exists() {
 		b.message(schema.Message{
 			Role: role(rec.Get("role").Str), At: b.time(line, rec.Get("timestamp")), Line: line,

@@ -43,6 +43,8 @@ type Format struct {
 
 	// injects are what the harness puts into a user's message.
 	injects injections
+	// tools are those by which the agent says something.
+	tools tools
 	// beside are the files that the harness keeps beside its transcripts.
 	beside []companion
 	// sameNames are names of files, without their extensions, that are the same for every session: the

@@ -12,6 +12,10 @@ var gemini = Format{
 	Reference: "github.com/google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts; github.com/vshulcz/deja-vu, docs/registry/gemini.md",
 	Dirs:      []string{".gemini/tmp/*/chats"},
 	isRecord:  isGemini, reader: geminiReader,
+	tools: tools{
+		"write_todos": todoList("todos", "description", "status"), "ask_user": questions, "exit_plan_mode": plan, "save_memory": memory("fact"),
+		"run_shell_command": shell("command"), "replace": edit(""), "write_file": edit(""),
+	},
 }
 
 func isGemini(rec gjson.Result) bool {
@@ -57,7 +61,7 @@ func (b *builder) rewind(id string) {
 	s := b.session()
 	for i := range s.Messages {
 		if s.Messages[i].SourceID == id {
-			s.Messages = s.Messages[:i]
+			s.Messages, s.list = s.Messages[:i], nil
 			return
 		}
 	}
@@ -79,6 +83,9 @@ func (b *builder) geminiMessage(line int, rec gjson.Result) {
 	rec.Get("toolCalls").ForEach(func(_, call gjson.Result) bool {
 		p := callPart(call)
 		b.parts(m, []part{p})
+		if status := call.Get("status").Str; status == "error" || status == "cancelled" {
+			delete(b.session().waiting, p.callID)
+		}
 		if result := firstOf(call, "resultDisplay", "result"); result.Type == gjson.String {
 			b.parts(m, []part{{kind: schema.KindToolResult, text: result.Str, callID: p.callID}})
 		} else {

@@ -15,6 +15,10 @@ var goose = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/goose.md",
 	Dirs:      []string{".local/share/goose/sessions"},
 	isRecord:  isGoose, reader: stateless(gooseRecord),
+	tools: tools{
+		"todo__todo_write": todoList("content", "", ""), "developer__shell": shell("command"), "developer__text_editor": edit(""),
+		"memory__remember_memory": memory("data"),
+	},
 	tables: tables{name: "messages", columns: []string{"session_id", "content_json", "role"}, read: readGoose},
 }
 

@@ -15,6 +15,9 @@ var grok = Format{
 	Reference: "agentclientprotocol.com, session/update; github.com/vshulcz/deja-vu, docs/registry/grok.md",
 	Dirs:      []string{".grok/sessions"},
 	isRecord:  isGrok, reader: stateless(grokRecord),
+	tools: tools{
+		"run_terminal_command": shell("command"), "search_replace": edit(""),
+	},
 	sameNames: []string{"updates"},
 	beside:    []companion{{what: stateOfSession, isRecord: hasFields("info.id", "session_summary")}},
 }
@@ -51,6 +54,7 @@ func grokRecord(b *builder, line int, rec gjson.Result) {
 		if status := update.Get("status").Str; status == "completed" || status == "failed" {
 			p := resultPart(update)
 			p.text = resultText(firstOf(update, "rawOutput.output", "content", "rawOutput"))
+			p.failed = status == "failed"
 			b.parts(m, []part{p})
 		}
 		return

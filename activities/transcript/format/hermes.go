@@ -19,6 +19,10 @@ var hermes = Format{
 	tables:    tables{name: "messages", columns: []string{"session_id", "role", "content", "timestamp"}, read: readHermes},
 	injects:   injections{prefix: regexp.MustCompile(`^(?:User: )?\[System note:[^\]]*\]\s*`)},
 	sameNames: []string{"state"},
+	tools: tools{
+		"todo": todoList("todos", "content", "status"), "todo_list": todoList("todos", "content", "status"), "clarify": questions,
+		"memory": memory("content"), "terminal": shell("command"), "patch": edit(""),
+	},
 }
 
 func readHermes(d *database, b *builder, _ int) error {

@@ -77,6 +77,7 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 		Started, Ended     time.Time
 		Skipped            []schema.Skipped
 	}
+	b.known = nil
 	err := s.lines(b, func(b *builder, line int, rec gjson.Result) {
 		if read == nil {
 			if line > 1 {
@@ -103,7 +104,7 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 			b.skip(line, reasonNoRecord)
 			return
 		}
-		b.add(m)
+		b.add(m) // Acts are messages of their own here.
 	})
 	if err != nil {
 		return nil, err
@@ -122,5 +123,6 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 
 var (
 	keptRoles = []schema.Role{schema.RoleUser, schema.RoleAssistant, schema.RoleSystem, schema.RoleTool}
-	keptKinds = []schema.Kind{schema.KindText, schema.KindThinking, schema.KindToolCall, schema.KindToolResult, schema.KindContext}
+	keptKinds = []schema.Kind{schema.KindText, schema.KindThinking, schema.KindToolCall, schema.KindToolResult, schema.KindContext,
+		schema.KindPlan, schema.KindTodo, schema.KindCommit, schema.KindRule}
 )

@@ -15,6 +15,10 @@ var kimi = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/kimi.md",
 	Dirs:      []string{".kimi-code/sessions", ".kimi/sessions"},
 	isRecord:  isKimi, reader: stateless(kimiRecord),
+	tools: tools{
+		"SetTodoList": todoList("todos", "title", "status"), "TodoList": todoList("todos", "title", "status"), "StrReplaceFile": edit("edit"),
+		"WriteFile": edit(""), "AskUserQuestion": questions, "ExitPlanMode": plan,
+	},
 	sameNames: []string{"wire"}, sameDirs: []string{"agents", "main"},
 	beside: []companion{
 		{what: stateOfSession, isRecord: hasFields("createdAt", "lastPrompt")},

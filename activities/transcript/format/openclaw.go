@@ -12,6 +12,9 @@ var openClaw = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/openclaw.md",
 	Dirs:      []string{".openclaw/agents/*/sessions"},
 	isRecord:  isPi, reader: stateless(piRecord), family: "pi", pathHints: []string{"openclaw"},
+	tools: tools{
+		"exec": shell("command"),
+	},
 	beside: []companion{
 		{what: "a checkpoint of a session that has its own file", isFile: isOpenClawCheckpoint},
 		{what: "an index of sessions", isRecord: isOpenClawIndex},

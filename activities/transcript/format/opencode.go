@@ -15,7 +15,10 @@ var openCode = Format{
 	Name: "opencode", Title: "OpenCode", Files: "opencode.db (SQLite file or SQL dump)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/opencode.md",
 	Dirs:      []string{".local/share/opencode/opencode.db"},
-	tables:    tables{name: "part", columns: []string{"message_id", "data"}, read: readOpenCode},
+	tools: tools{
+		"question": questions, "todowrite": todoList("todos", "content", "status"),
+	},
+	tables: tables{name: "part", columns: []string{"message_id", "data"}, read: readOpenCode},
 }
 
 func readOpenCode(d *database, b *builder, _ int) error {
@@ -60,7 +63,8 @@ func (b *builder) openCodePart(r row, message, p gjson.Result) {
 		call, state := p.Get("callID").String(), p.Get("state")
 		b.parts(m, []part{{kind: schema.KindToolCall, text: rawText(state.Get("input")), tool: p.Get("tool").Str, callID: call}})
 		if out := firstOf(state, "output", "error"); out.Exists() {
-			b.parts(m, []part{{kind: schema.KindToolResult, text: resultText(out), tool: p.Get("tool").Str, callID: call}})
+			b.parts(m, []part{{kind: schema.KindToolResult, text: resultText(out), tool: p.Get("tool").Str, callID: call,
+				failed: state.Get("status").Str == "error"}})
 		}
 	case "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "subtask":
 	default:

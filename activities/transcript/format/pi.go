@@ -48,7 +48,9 @@ func piRecord(b *builder, line int, rec gjson.Result) {
 		if m.Role == schema.RoleTool {
 			m.Kind, m.Text = schema.KindToolResult, resultText(msg.Get("content"))
 			m.CallID, m.Tool = msg.Get("toolCallId").Str, msg.Get("toolName").Str
+			b.failed = msg.Get("isError").Bool()
 			b.add(m)
+			b.failed = false
 			return
 		}
 		b.message(m, msg.Get("content"))

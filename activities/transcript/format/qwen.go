@@ -12,6 +12,9 @@ var qwen = Format{
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/qwen.md",
 	Dirs:      []string{".qwen/projects/*/chats", ".qwen/tmp/*/chats"},
 	isRecord:  isQwen, reader: stateless(qwenRecord),
+	tools: tools{
+		"todo_write": todoList("todos", "content", "status"), "ask_user_question": questions, "exit_plan_mode": plan,
+	},
 }
 
 func isQwen(rec gjson.Result) bool {

@@ -8,4 +8,5 @@ var roo = Format{
 	isRecord:  isCline, reader: stateless(clineRecord), family: "cline",
 	pathHints: []string{"roo/", "roo-cline", "roo-code"}, messageFiles: []string{clineHistory + ".json"},
 	sameNames: []string{clineHistory},
+	tools:     tools{"update_todo_list": todoList("todos", "", ""), "ask_followup_question": questions},
 }

@@ -36,7 +36,7 @@ var sharedWant = map[string][]string{
 	"claude-code/test/test_data/edge_cases.jsonl":              {"claude-code", "UAUaruuuAaUUs", "a"},
 	"claude-code/test/test_data/representative_messages.jsonl": {"claude-code", "UAUarAUarAUs"},
 	"claude-code/test/test_data/session_b.jsonl":               {"claude-code", "UAU"},
-	"claude-code/test/test_data/todowrite_examples.jsonl":      {"claude-code", "UAarAarUAars"},
+	"claude-code/test/test_data/todowrite_examples.jsonl":      {"claude-code", "UAaraAaraUAaras"},
 
 	"registry/aider/.aider.chat.history.md":                                                                        {"aider", "UA"},
 	"registry/antigravity/brain/registry-antigravity/.system_generated/logs/transcript.jsonl":                      {"antigravity", "UuA"},

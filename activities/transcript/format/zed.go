@@ -54,7 +54,7 @@ func (b *builder) zedMessage(msg gjson.Result) {
 		b.zedContent(m, agent.Get("content"))
 		agent.Get("tool_results").ForEach(func(id, res gjson.Result) bool {
 			b.parts(m, []part{{kind: schema.KindToolResult, callID: id.Str, tool: res.Get("tool_name").Str,
-				text: resultText(firstOf(res, "content.Text", "content", "output"))}})
+				text: resultText(firstOf(res, "content.Text", "content", "output")), failed: res.Get("is_error").Bool()}})
 			return true
 		})
 		return

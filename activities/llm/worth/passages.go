@@ -1,0 +1,106 @@
+package worth
+
+import (
+	"strings"
+
+	"axiommind/activities/llm/rules"
+	"axiommind/schema"
+)
+
+const (
+	// reads is the worth from which on a line of the assistant is worth reading. It is a fraction of what an entry needs: a
+	// language model judges better.
+	reads = 0.04
+	// gap stands for lines that are left out.
+	gap = "[...]"
+)
+
+// Passages returns the part of a window that is worth reading: all that the user says for himself, and of the rest the lines with a
+// sentence of some worth, each with the line before and the line after it. The rest is "[...]", and messages of which nothing
+// is left are left out. Package rules explains works.
+func Passages(window []schema.Message, works bool) []schema.Message {
+	all := split(window, works)
+	kept, own := map[*schema.Message][]line{}, map[*schema.Message]int{}
+	for i := range all {
+		s := &all[i]
+		lines := kept[s.m]
+		if n := len(lines); n == 0 || lines[n-1].start != s.LineStart {
+			lines = append(lines, line{start: s.LineStart, end: s.LineEnd})
+		}
+		l := &lines[len(lines)-1]
+		l.worth = max(l.worth, probability(model().weigh(headWorth, features(all, i))))
+		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
+			own[s.m] = rules.OwnWords(s.m.Text, works || s.work == 1)
+		}
+		kept[s.m] = lines
+	}
+	var out []schema.Message
+	for i := range window {
+		m := window[i]
+		if lines := kept[&window[i]]; m.Extractable() && (m.Role != schema.RoleUser || len(lines) > 0) {
+			if m.Text = passagesOf(m.Text, own[&window[i]], lines); m.Text == "" {
+				continue
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// line is a line of a message, and the worth of its best sentence.
+type line struct {
+	start, end int
+	worth      float64
+}
+
+// passagesOf returns the beginning of a text up to a place, which is the user's own, and the lines after it that are worth
+// reading with their neighbours, or "".
+func passagesOf(text string, own int, lines []line) string {
+	if at := strings.IndexByte(text[own:], '\n'); own > 0 && at >= 0 {
+		own += at + 1 // Lines are whole.
+	} else if own > 0 {
+		return text
+	}
+	keep := make([]bool, len(lines))
+	any := own > 0
+	for i, l := range lines {
+		if l.worth < reads || l.end <= own {
+			continue
+		}
+		any = true
+		for n := max(0, i-1); n <= min(len(lines)-1, i+1); n++ {
+			keep[n] = true
+		}
+	}
+	if !any {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(text[:own])
+	at, left := own, false
+	for i, l := range lines {
+		if l.end <= own {
+			continue
+		}
+		start := strings.LastIndexByte(text[:l.start], '\n') + 1 // With its bullet, or its mark of a heading.
+		end := len(text)
+		if i+1 < len(lines) {
+			end = strings.LastIndexByte(text[:lines[i+1].start], '\n') + 1
+		}
+		end = max(end, at)
+		if start = max(start, at); keep[i] {
+			if left || start > at && strings.TrimSpace(text[at:start]) != "" {
+				b.WriteString(gap + "\n")
+			}
+			b.WriteString(text[start:end])
+			left = false
+		} else if strings.TrimSpace(text[start:end]) != "" {
+			left = true
+		}
+		at = max(at, end)
+	}
+	if left {
+		b.WriteString(gap + "\n")
+	}
+	return strings.TrimRight(b.String(), " \n")
+}

@@ -1,0 +1,31 @@
+package service
+
+import (
+	"fmt"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/llm/worth"
+)
+
+// Values of ModelReads.
+const (
+	ReadPassages = "passages"
+	ReadAll      = "all"
+)
+
+// ExtractionParams returns the settings of an extraction.
+func (c *Config) ExtractionParams() llm.Params {
+	p := llm.Params{MaxOutputTokens: c.MaxOutputTokens}
+	if c.ModelReads != ReadAll {
+		p.Passages = worth.Version
+	}
+	return p
+}
+
+func (c *Config) setModelReads(text string) error {
+	if text != ReadPassages && text != ReadAll {
+		return fmt.Errorf("%q is neither %s nor %s", text, ReadPassages, ReadAll)
+	}
+	c.ModelReads = text
+	return nil
+}
