@@ -30,7 +30,8 @@ type Row struct {
 	BuildID string
 	// CreatedAt is the time at which the item was requested, and UpdatedAt that of the last change of status.
 	CreatedAt, UpdatedAt time.Time
-	// Urgency orders the rows that can be processed now, the highest first. It is 0 for items that drifted.
+	// Urgency orders the rows that can be processed now, the highest first. Items that drifted have the highest: they were found
+	// before, and no longer are.
 	Urgency int64
 	// Rank orders the rows of one item. The row with the highest rank is the current one. It is computed from the
 	// event alone, so that the order in which streams are read does not matter.
@@ -117,7 +118,7 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 }
 
 // Version is increased whenever the content of the rows changes.
-func (*OutboxProjector) Version() uint32 { return 3 }
+func (*OutboxProjector) Version() uint32 { return 4 }
 
 // Tables returns the rows of the projector's index.
 func (p *OutboxProjector) Tables() []eventlog.Table {
@@ -205,7 +206,7 @@ func outcomeRows(event schema.Event) ([]Row, error) {
 		for _, i := range p.Items {
 			rows = append(rows, Row{
 				VectorItem: i.VectorItem, Project: i.Project, Status: schema.OutboxPending, Error: i.Reason,
-				CreatedAt: i.EnqueuedAt,
+				CreatedAt: i.EnqueuedAt, Urgency: repairsFirst,
 			})
 		}
 	default:

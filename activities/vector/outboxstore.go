@@ -65,7 +65,7 @@ func dueArgs(now time.Time, b Backoff) []any {
 	return []any{now.UnixMicro(), float64(b.Max.Microseconds()), float64(b.Base.Microseconds())}
 }
 
-// Due holds rows that can be processed now, the most urgent first.
+// Due holds rows that can be processed now.
 type Due struct {
 	Rows []Row
 	// More is true if there are more such rows.
@@ -75,11 +75,18 @@ type Due struct {
 	NextRetry time.Time
 }
 
-// Due returns up to limit rows that can be processed now. It is one query: besides the rows, it returns of all rows
-// that are not due yet the first.
+// oldShare is the share of the calls of [Outbox.Due] that return the rows that have waited longest, so that none waits for ever.
+const oldShare = 8
+
+// Due returns up to limit rows that can be processed now: the most urgent ones, or those that were requested first if the
+// microsecond of now says so. It is one query: besides the rows, it returns of all rows that are not due yet the first.
 func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) (Due, error) {
+	order := "urgency DESC"
+	if now.UnixMicro()%oldShare == 1 {
+		order = "created_at"
+	}
 	rows, err := o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent)
-		ORDER BY greatest(`+dueAt+`, ?) AS due_at, urgency DESC, job_id LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
+		ORDER BY greatest(`+dueAt+`, ?) AS due_at, `+order+`, job_id LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
 		append(dueArgs(now, b), now.UnixMicro(), now.UnixMicro(), limit+1)...)
 	due := Due{Rows: rows}
 	if n := len(rows) - 1; n >= 0 && rows[n].Status == schema.OutboxFailed && rows[n].dueAt(now, b).After(now) {

@@ -48,19 +48,17 @@ func one(t testing.TB, embed func(context.Context, []string) ([][]float32, error
 
 func TestRecordKnownVectors(t *testing.T) {
 	if !*record {
-		t.Skip("run with -record after the library was pinned anew")
+		t.Skip("run with -record after the library was pinned")
 	}
-	e := engine(t)
+	e := slowEngine(t)
 	texts := []knownText{
 		{Text: "Which day do we release?", Query: true},
 		{Text: "我们决定周四晚上发布。"},
 	}
 	for i, k := range texts {
-		embed := e.Passages
-		if k.Query {
-			embed = e.Queries
-		}
-		texts[i].Vector = one(t, embed, k.Text)
+		vectors, err := e.embed(t.Context(), []string{k.Text}, k.Query)
+		require.NoError(t, err)
+		texts[i].Vector = vectors[0]
 	}
 	out, err := json.Marshal(texts)
 	require.NoError(t, err)

@@ -33,7 +33,8 @@ func TestRecordPeaks(t *testing.T) {
 	largest := make([]float64, width)
 	texts, err := os.Open(*recordTexts)
 	require.NoError(t, err)
-	for lines := bufio.NewScanner(texts); lines.Scan(); {
+	lines := bufio.NewScanner(texts)
+	for lines.Scan() {
 		var text string
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &text))
 		for _, prefix := range []string{"query: ", "passage: "} {
@@ -47,6 +48,7 @@ func TestRecordPeaks(t *testing.T) {
 			}))
 		}
 	}
+	require.NoError(t, lines.Err())
 	out := make([]byte, width)
 	for i, v := range largest {
 		out[i] = byte(min(max(math.Ceil(perOctave*math.Log2(v)+unitPeak), 0), math.MaxUint8))
