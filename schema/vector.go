@@ -65,6 +65,8 @@ type FailedVector struct {
 	Project string `json:"project"`
 	// EnqueuedAt is the time at which the item was first requested.
 	EnqueuedAt time.Time `json:"enqueued_at"`
+	// Urgency orders pending items, the highest first.
+	Urgency int64 `json:"urgency,omitempty"`
 	// Attempt counts the item's failures, from 1. It is 0 if an outage kept the item from being written.
 	Attempt int    `json:"attempt"`
 	Error   string `json:"error"`

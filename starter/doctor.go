@@ -188,6 +188,9 @@ func (a *app) checkEmbedder(ctx context.Context) check {
 		return bad("embedder", err, "set the variable or --embedder-url")
 	}
 	note := e.Version()
+	if local, ok := e.(llm.LocalEmbedder); ok && local.Slow() != nil {
+		note += ", several times slower than it could be: " + oneLine(local.Slow().Error(), 300)
+	}
 	if a.cfg.Embedder.Provider == llm.ProviderHash {
 		note += ", which knows words and no meaning: --embedder local does, once go run ./deploy/local up has fetched it"
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // indexAtOnce and messagesAtOnce are how many outbox rows one activity works on. Messages are long: a model in the process
-// embeds six of 1 KiB in a second.
+// embeds some twenty of 1 KiB in a second.
 const (
 	indexAtOnce    = 512
-	messagesAtOnce = 128
+	messagesAtOnce = 256
 	// busyAtOnce is the limit while a rebuild runs, so that its next turn comes soon.
 	busyAtOnce = 16
 )

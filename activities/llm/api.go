@@ -33,6 +33,10 @@ func (a *api) post(ctx context.Context, path string, body any) error {
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)
 	}
+	// llama.cpp ends a connection after a stream and does not say so before: the next call on it failed.
+	if chat, ok := body.(chatRequest); ok {
+		req.Close = chat.Stream
+	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := a.client.Do(req)

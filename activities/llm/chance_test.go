@@ -35,7 +35,8 @@ func TestChanceOfLocalEmbedder(t *testing.T) {
 	require.InDelta(t, measured.Deviation, known.Deviation, 0.002)
 	require.Len(t, known.Means, len(measured.Means))
 	for i, mean := range measured.Means {
-		require.InDeltaSlice(t, mean, known.Means[i], 0.01, "run the test with -update")
+		// The two engines of the embedder differ by up to 0.021 here.
+		require.InDeltaSlice(t, mean, known.Means[i], 0.03, "run the test with -update")
 	}
 	q, err := e.EmbedQuery(t.Context(), "Who wrote the opera?")
 	require.NoError(t, err)

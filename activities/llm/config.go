@@ -54,7 +54,8 @@ type EmbedderConfig struct {
 	// Dimensions is the length of the vectors. Default: the provider's. It is required for an openai model other than
 	// the default one.
 	Dimensions int
-	// Dir is the directory in which the library of the local embedder is unpacked. Default: that of the local stack.
+	// Dir is the directory in which the library of the local embedder is unpacked (default: that of the local stack), or one with
+	// a model for it to use: model.onnx and tokenizer.json.
 	Dir string
 	// BatchSize is the number of texts in one request. Default: the provider's.
 	BatchSize int

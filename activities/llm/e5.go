@@ -3,8 +3,10 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"axiommind/activities/llm/e5"
+	"axiommind/activities/llm/onnx"
 )
 
 // ProviderLocal is the name of the embedder with a model in this process.
@@ -17,8 +19,12 @@ var localProvider = Provider{Name: ProviderLocal, Embedder: &EmbedderProvider{
 	Default: localModel, Batch: 64, MaxBatch: 64, New: newLocal,
 }}
 
-// newLocal loads the library, as [e5.Load] does, from the directory of the configuration or that of the local stack.
+// newLocal loads the library, as [e5.Load] does, from the directory of the configuration or that of the local stack. A directory
+// with a model of its own has that loaded, as [onnx.Open] does.
 func newLocal(_ context.Context, c EmbedderConfig) (Embedder, error) {
+	if onnx.IsModel(c.Dir) {
+		return newModel(c)
+	}
 	if c.Dimensions != 0 && c.Dimensions != e5.Dimensions {
 		return nil, configError("dimensions", "%s has %d dimensions, not %d", ProviderLocal, e5.Dimensions, c.Dimensions)
 	}
@@ -40,11 +46,50 @@ func newLocal(_ context.Context, c EmbedderConfig) (Embedder, error) {
 	return LocalEmbedder{engine}, nil
 }
 
-// LocalEmbedder embeds texts in this process with multilingual-e5-small. It needs no key and no network. The vector of a
-// text is always the same on one CPU, and differs by rounding only on others.
-type LocalEmbedder struct{ engine *e5.Engine }
+func newModel(c EmbedderConfig) (Embedder, error) {
+	m, err := onnx.Open(c.Dir)
+	if err != nil {
+		return nil, &Error{Provider: ProviderLocal, Kind: KindInvalidRequest, Message: err.Error()}
+	}
+	if c.Dimensions != 0 && c.Dimensions != m.Dimensions() {
+		return nil, configError("dimensions", "the model in %q has %d dimensions, not %d", c.Dir, m.Dimensions(), c.Dimensions)
+	}
+	if c.Model != localModel {
+		return nil, configError("model", "the directory %q names the model: leave the name %q out", c.Dir, c.Model)
+	}
+	return ModelEmbedder{m}, nil
+}
+
+// ModelEmbedder embeds texts in this process with the model of a directory. Its version has the digest of the model's files, so
+// that vectors of two models are never compared, whatever their directories are called.
+type ModelEmbedder struct{ model *onnx.Model }
 
 // Version implements [Embedder].
+func (m ModelEmbedder) Version() string {
+	return fmt.Sprintf("%s-onnx-%s-%d", ProviderLocal, m.model.Digest, m.model.Dimensions())
+}
+
+// Dimensions implements [Embedder].
+func (m ModelEmbedder) Dimensions() int { return m.model.Dimensions() }
+
+// Embed implements [Embedder].
+func (m ModelEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return m.model.Passages(ctx, texts)
+}
+
+// EmbedQuery implements [Embedder].
+func (m ModelEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return first(m.model.Queries(ctx, []string{text}))
+}
+
+// LocalEmbedder embeds texts in this process with multilingual-e5-small. It needs no key and no network. The vector of a
+// text is always the same on one CPU and engine, and on others differs by less than [e5.Tolerance] allows.
+type LocalEmbedder struct{ engine *e5.Engine }
+
+// Slow returns why the engine is several times slower than it could be, or nil.
+func (l LocalEmbedder) Slow() error { return l.engine.Slow }
+
+// Version implements [Embedder]. It is the same for both engines, whose vectors are.
 func (LocalEmbedder) Version() string { return ProviderLocal + "-" + localModel + "-centered-384" }
 
 // Dimensions implements [Embedder].

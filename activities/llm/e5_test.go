@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 )
 
@@ -63,4 +64,30 @@ func TestBaseline(t *testing.T) {
 	require.InDelta(t, 1, Similarity(e, 1), 1e-9)
 	require.InDelta(t, 0.5, Similarity(Hash{}, 0.5), 0)
 	require.InDelta(t, 0.5, Similarity(nil, 0.5), 0)
+}
+
+// TestModelOfADirectory: a directory with a model is the embedder, and the one of the local stack is still to be had for an
+// index of its vectors.
+func TestModelOfADirectory(t *testing.T) {
+	t.Parallel()
+	stacktest.Embedder(t)
+	c := EmbedderConfig{Provider: ProviderLocal, Dir: sharedtest.Models.Path(t, "all-MiniLM-L6-v2")}
+	e, err := NewEmbedder(t.Context(), c)
+	require.NoError(t, err)
+	require.Regexp(t, `^local-onnx-[0-9a-f]{12}-384$`, e.Version())
+	require.True(t, Offline(e.Version()))
+	checkVectors(t, localProvider, e, []string{"one text", "第二个", "", "\x00"})
+	for _, version := range []string{e.Version(), LocalEmbedder{}.Version()} {
+		of, err := EmbedderOf(t.Context(), c, version)
+		require.NoError(t, err)
+		require.Equal(t, version, of.Version())
+	}
+	_, err = EmbedderOf(t.Context(), c, "local-onnx-000000000000-384")
+	require.ErrorContains(t, err, e.Version())
+	for field, c := range map[string]EmbedderConfig{"dimensions": {Dimensions: 3}, "model": {Model: "other"}} {
+		c.Provider, c.Dir = ProviderLocal, sharedtest.Models.Path(t, "all-MiniLM-L6-v2")
+		_, err := NewEmbedder(t.Context(), c)
+		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorContains(t, err, field)
+	}
 }

@@ -29,8 +29,15 @@ func EmbedderOf(ctx context.Context, c EmbedderConfig, version string) (Embedder
 	if p.Name == configured.Name {
 		other.APIKey, other.KeyVariable, other.BaseURL = c.APIKey, c.KeyVariable, c.BaseURL
 	}
-	if p.KeyVariable == "" { // It has one model, whose version is not made of its name alone.
-		return ofVersion(ctx, other, version)
+	if p.KeyVariable == "" { // It has one model, and perhaps one in the directory, whose versions are not made of names alone.
+		e, err := ofVersion(ctx, other, version)
+		if err != nil && other.Dir != "" {
+			other.Dir = ""
+			if own, ownErr := ofVersion(ctx, other, version); ownErr == nil {
+				return own, nil
+			}
+		}
+		return e, err
 	}
 	at := strings.LastIndexByte(rest, '-')
 	if other.Dimensions, err = strconv.Atoi(rest[at+1:]); err != nil || at < 0 {

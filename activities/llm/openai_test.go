@@ -1,9 +1,12 @@
 package llm
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,6 +28,36 @@ func openAIAt(t *testing.T, url, format string) Model {
 }
 
 const openAIUsage = `"usage":{"prompt_tokens":10,"completion_tokens":50,"total_tokens":60,"completion_tokens_details":{"reasoning_tokens":30}}`
+
+// A server that ends a connection after an answer, without saying so, fails no call.
+func TestConnectionThatTheServerClosed(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			in := bufio.NewReader(conn)
+			if req, err := http.ReadRequest(in); err == nil {
+				_, _ = io.Copy(io.Discard, req.Body)
+				body := `{"choices":[{"message":{"content":"yes"}}]}`
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+				_, _ = in.Peek(1) // The next request has begun.
+			}
+			_ = conn.Close()
+		}
+	}()
+	model := openAIAt(t, "http://"+listener.Addr().String()+"/v1", "")
+	for range 3 {
+		resp, err := model.Generate(t.Context(), ExtractionRequest(testWindow(), Params{}))
+		require.NoError(t, err)
+		require.Equal(t, "yes", resp.Text)
+	}
+}
 
 func TestOpenAIAnswers(t *testing.T) {
 	t.Parallel()

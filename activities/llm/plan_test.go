@@ -88,3 +88,22 @@ func TestRestRequest(t *testing.T) {
 	require.Equal(t, req.System, rest.System)
 	require.Equal(t, req.Schema, rest.Schema)
 }
+
+func TestGroundedTitles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ title, quote, want string }{
+		{"You're welcome!", "Thanks, that **helped**.", "Thanks, that helped."},
+		{"The dog needs a garden.", "Ich habe einen Hund, deshalb brauche ich einen Garten.", "Ich habe einen Hund, deshalb brauche ich einen Garten."},
+		{"Backups run at two.", "The backup runs at 02:00.", "Backups run at two."},
+		{"周五不部署", "不要在周五部署，周五没有人值班。", "周五不部署"},
+		{"The user likes it.", "!?", "The user likes it."},
+	} {
+		e := schema.ExtractedEntry{Title: c.title, Task: &schema.ExtractedTask{Title: c.title}, Evidence: []schema.Quote{{Quote: c.quote}}}
+		ground(&e)
+		require.Equal(t, c.want, e.Title)
+		require.Equal(t, c.want, e.Task.Title)
+	}
+	summary := schema.ExtractedEntry{Title: "Works in shifts.", Section: "work", Evidence: []schema.Quote{{Quote: "I'm a nurse."}}}
+	ground(&summary)
+	require.Equal(t, "Works in shifts.", summary.Title)
+}

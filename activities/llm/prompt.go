@@ -12,7 +12,7 @@ import (
 )
 
 // PromptVersion names the version of the extraction prompt. It changes whenever the wording does.
-const PromptVersion = "extract-v5"
+const PromptVersion = "extract-v6"
 
 // maxRepairAnswer limits how much of an unreadable answer a repair request shows to the model, in bytes.
 const maxRepairAnswer = 16 << 10

@@ -10,7 +10,9 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/llm/rules"
 	"axiommind/activities/session"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -153,6 +155,9 @@ func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, kept [
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
 	entries := read.Entries
+	for i := range entries {
+		ground(&entries[i])
+	}
 	if p.Window.Acts {
 		s, err := session.Open(ctx, a.log, key)
 		if err != nil {
@@ -165,6 +170,33 @@ func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, kept [
 		entries = withActs(entries, messages)
 	}
 	return addRest(p, kept, entries)
+}
+
+// ground gives an entry whose title shares no word with its quotes the first of these as its title. The title of a summary of
+// the user is left as it is. A small model translates titles, or takes them from elsewhere: "You're welcome!" was a fact.
+func ground(e *schema.ExtractedEntry) {
+	if len(e.Evidence) == 0 || e.Section != "" {
+		return
+	}
+	said := map[string]bool{}
+	for _, q := range e.Evidence {
+		for term := range strings.FieldsSeq(text.Terms(q.Quote)) {
+			said[term] = true
+		}
+	}
+	for term := range strings.FieldsSeq(text.Terms(e.Title)) {
+		if said[term] {
+			return
+		}
+	}
+	title := rules.Title(e.Evidence[0].Quote)
+	if len(said) == 0 || title == "" {
+		return
+	}
+	e.Title, e.Content = title, ""
+	if e.Task != nil {
+		e.Task.Title = title
+	}
 }
 
 // addRest adds the read entries that were not kept from an earlier answer. An entry with the type and quotes of a

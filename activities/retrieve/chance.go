@@ -16,7 +16,7 @@ import (
 //
 // Near and strong were chosen on all of eval/testdata/distant-questions.jsonl: no answer is lower than Near, and nothing reaches
 // strong that has nothing to do with the question. TestDistant asks fresh-questions.jsonl too, which was written afterwards.
-// There, none of 48 answers is hidden, and all hits for 36 questions about other things are weak, but only 3 of these 36
+// There, none of 48 answers is hidden, and all hits for 36 questions about other things are weak, but only 4 of these 36
 // answers are empty: by chance alone the nearest of 90 sentences is above Near, where the lowest answers are. The mark is the
 // boundary, not the empty answer. A word in common raises the similarity, so that half of 12 questions about other things that
 // share a word with a message have a hit that is not weak. Turns of one conversation are all near to questions about it: of

@@ -46,6 +46,22 @@ func storedTime(t time.Time) time.Time {
 	return time.UnixMicro(t.UnixNano() / 1000).UTC()
 }
 
+// usersFirst is above every time, and repairsFirst above the urgency of every item.
+const (
+	usersFirst   = 1 << 61
+	repairsFirst = 1 << 62
+)
+
+// urgency says which new items are written first, the highest: the words of users, as they are short and most questions are about
+// them, and of each kind the newest. A long import is useful long before it is done. [Outbox.Due] also serves old items.
+func (i Item) urgency() int64 {
+	urgency := min(max(i.OccurredAt.UnixMicro(), 0), usersFirst-1)
+	if i.Kind == schema.ItemMessage && i.Type == string(schema.RoleUser) {
+		urgency += usersFirst
+	}
+	return urgency
+}
+
 // Text returns the text that is embedded and searched.
 func (i Item) Text() string {
 	if i.Kind == schema.ItemMessage {

@@ -2,10 +2,12 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -19,7 +21,7 @@ func (b *bench) messages(t testing.TB) *MessageSource {
 	t.Helper()
 	b.projector = NewOutboxProjector(b.conn, schema.MessageIndex(b.embedder.version))
 	source := NewMessageSource(b.conn, b.log)
-	w, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, []Source{source}, Options{BatchSize: 4})
+	w, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, []Source{source}, Options{BatchSize: 4, Now: func() time.Time { return b.now }})
 	require.NoError(t, err)
 	b.writer = w
 	t.Cleanup(func() { _ = b.client.DeleteCollection(context.Background(), w.Collection()) })
@@ -40,7 +42,7 @@ func (b *bench) ingest(t testing.TB, payloads ...schema.SessionIngestedPayload) 
 	t.Helper()
 	for i, p := range payloads {
 		event, err := schema.NewEvent(p, schema.Event{
-			TS: start, Actor: "test", SessionID: p.SessionID, Project: p.Project, BuildID: buildID,
+			TS: p.Date, Actor: "test", SessionID: p.SessionID, Project: p.Project, BuildID: buildID,
 			Sensitivity: schema.SensitivityNormal, DedupeKey: fmt.Sprint("ingested/", p.Stream(), "/", p.Messages[0].Index, "/", i),
 		})
 		require.NoError(t, err)
@@ -110,6 +112,89 @@ func (b *bench) indexAll(t testing.TB) int {
 			return n
 		}
 	}
+}
+
+// TestMostUrgentFirst: an import writes the words of users first, and of each speaker the newest, also after an outage.
+func TestMostUrgentFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.messages(t)
+	day := func(n int) time.Time { return start.AddDate(0, 0, n) }
+	session := func(n int) schema.SessionIngestedPayload {
+		p := spoken("red", fmt.Sprint("s", n), 0, said("assistant", fmt.Sprint("answer ", n)), said("user", fmt.Sprint("question ", n)))
+		p.Date = day(n)
+		return p
+	}
+	b.ingest(t, session(2), session(1), session(3))
+	b.embedder.fail = errors.New("connection refused")
+	_, err := b.writer.IndexPending(t.Context(), 2)
+	require.Error(t, err)
+	b.embedder.fail = nil
+
+	require.Equal(t, []string{"question 3", "question 2", "question 1", "answer 3", "answer 2", "answer 1"}, b.indexed(t, 6, 1))
+}
+
+// indexed indexes so many batches of at most limit messages, and returns what they say. Messages of a batch are sorted.
+func (b *bench) indexed(t *testing.T, batches, limit int) (said []string) {
+	t.Helper()
+	done := map[string]bool{}
+	for n := range batches + 1 {
+		if n > 0 {
+			require.Equal(t, limit, b.index(t, limit).Indexed)
+		}
+		rows, err := b.writer.outbox.After(t.Context(), "", 1000)
+		require.NoError(t, err)
+		var batch []string
+		for _, r := range rows {
+			if r.Status != schema.OutboxDone || done[r.ID] {
+				continue
+			}
+			done[r.ID] = true
+			items, err := b.writer.sources[schema.ItemMessage].Load(t.Context(), "red", []string{r.ID})
+			require.NoError(t, err)
+			batch = append(batch, items[r.ID].Content)
+		}
+		slices.Sort(batch)
+		if n > 0 {
+			said = append(said, batch...)
+		}
+	}
+	return said
+}
+
+// TestRepairsAndOldItemsAreReached: an item that drifted is repaired before new ones are written, and one call in eight writes those
+// that have waited longest, however many users speak.
+func TestRepairsAndOldItemsAreReached(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.messages(t)
+	b.ingest(t, spoken("red", "old", 0, said("assistant", "old 1"), said("assistant", "old 2"), said("assistant", "old 3")))
+	require.Len(t, b.indexed(t, 1, 1), 1)
+	rows, err := b.writer.outbox.After(t.Context(), "", 10)
+	require.NoError(t, err)
+	done := rows[slices.IndexFunc(rows, func(r Row) bool { return r.Status == schema.OutboxDone })]
+
+	b.now = b.now.Add(time.Hour)
+	var words []schema.Message
+	for n := range 40 {
+		words = append(words, said("user", fmt.Sprintf("word %02d", n)))
+	}
+	later := spoken("red", "new", 0, words...)
+	later.Date = b.now
+	b.ingest(t, later)
+	require.NoError(t, b.writer.recordDrift(t.Context(), []drift{{done, schema.DriftMissing}}))
+	require.Equal(t, 1, b.index(t, 1).Indexed)
+	repaired, err := b.writer.outbox.byJob(t.Context(), []string{done.JobID()})
+	require.NoError(t, err)
+	require.Equal(t, schema.OutboxDone, repaired[0].Status)
+
+	var said [oldShare]string
+	for i := range said {
+		b.now = b.now.Truncate(oldShare * time.Microsecond).Add(time.Duration(i) * time.Microsecond)
+		said[i] = b.indexed(t, 1, 1)[0]
+	}
+	require.Equal(t, 1, slices.IndexFunc(said[:], func(text string) bool { return strings.HasPrefix(text, "old") }), said)
+	require.NotContains(t, strings.Join(said[2:], " "), "old")
 }
 
 func TestMessagePages(t *testing.T) {

@@ -30,6 +30,9 @@ type Row struct {
 	BuildID string
 	// CreatedAt is the time at which the item was requested, and UpdatedAt that of the last change of status.
 	CreatedAt, UpdatedAt time.Time
+	// Urgency orders the rows that can be processed now, the highest first. Items that drifted have the highest: they were found
+	// before, and no longer are.
+	Urgency int64
 	// Rank orders the rows of one item. The row with the highest rank is the current one. It is computed from the
 	// event alone, so that the order in which streams are read does not matter.
 	Rank uint64
@@ -115,7 +118,7 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 }
 
 // Version is increased whenever the content of the rows changes.
-func (*OutboxProjector) Version() uint32 { return 2 }
+func (*OutboxProjector) Version() uint32 { return 4 }
 
 // Tables returns the rows of the projector's index.
 func (p *OutboxProjector) Tables() []eventlog.Table {
@@ -171,7 +174,7 @@ func (p *OutboxProjector) read(event schema.Event) ([]request, error) {
 		out[i] = request{item: item, row: Row{
 			VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
 			Project:    item.Project, Status: schema.OutboxPending, BuildID: event.BuildID,
-			CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
+			CreatedAt: event.TS, UpdatedAt: event.TS, Urgency: item.urgency(), Rank: event.Seq,
 		}}
 	}
 	return out, nil
@@ -196,14 +199,14 @@ func outcomeRows(event schema.Event) ([]Row, error) {
 		for _, i := range p.Items {
 			rows = append(rows, Row{
 				VectorItem: i.VectorItem, Project: i.Project, Status: schema.OutboxFailed, Error: i.Error,
-				Attempts: i.Attempt, Permanent: i.Permanent, CreatedAt: i.EnqueuedAt,
+				Attempts: i.Attempt, Permanent: i.Permanent, CreatedAt: i.EnqueuedAt, Urgency: i.Urgency,
 			})
 		}
 	case schema.VectorDriftedPayload:
 		for _, i := range p.Items {
 			rows = append(rows, Row{
 				VectorItem: i.VectorItem, Project: i.Project, Status: schema.OutboxPending, Error: i.Reason,
-				CreatedAt: i.EnqueuedAt,
+				CreatedAt: i.EnqueuedAt, Urgency: repairsFirst,
 			})
 		}
 	default:

@@ -65,7 +65,7 @@ func dueArgs(now time.Time, b Backoff) []any {
 	return []any{now.UnixMicro(), float64(b.Max.Microseconds()), float64(b.Base.Microseconds())}
 }
 
-// Due holds rows that can be processed now, oldest first.
+// Due holds rows that can be processed now.
 type Due struct {
 	Rows []Row
 	// More is true if there are more such rows.
@@ -75,12 +75,19 @@ type Due struct {
 	NextRetry time.Time
 }
 
-// Due returns up to limit rows that can be processed now. It is one query: besides the rows, it returns of all rows
-// that are not due yet the first.
+// oldShare is the share of the calls of [Outbox.Due] that return the rows that have waited longest, so that none waits for ever.
+const oldShare = 8
+
+// Due returns up to limit rows that can be processed now: the most urgent ones, or those that were requested first if the
+// microsecond of now says so. It is one query: besides the rows, it returns of all rows that are not due yet the first.
 func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) (Due, error) {
+	order := "urgency DESC"
+	if now.UnixMicro()%oldShare == 1 {
+		order = "created_at"
+	}
 	rows, err := o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent)
-		ORDER BY `+dueAt+` AS due_at, job_id LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
-		append(dueArgs(now, b), now.UnixMicro(), limit+1)...)
+		ORDER BY greatest(`+dueAt+`, ?) AS due_at, `+order+`, job_id LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
+		append(dueArgs(now, b), now.UnixMicro(), now.UnixMicro(), limit+1)...)
 	due := Due{Rows: rows}
 	if n := len(rows) - 1; n >= 0 && rows[n].Status == schema.OutboxFailed && rows[n].dueAt(now, b).After(now) {
 		due.Rows, due.NextRetry = rows[:n], rows[n].dueAt(now, b)
@@ -125,14 +132,14 @@ func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, e
 		var status string
 		var attempts uint32
 		if err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, &status, &r.Error, &attempts,
-			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
+			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Urgency, &r.Rank); err != nil {
 			return err
 		}
 		r.Status, r.Attempts = schema.OutboxStatus(status), int(attempts)
 		out = append(out, r)
 		return nil
 	}, `SELECT item_kind, item_id, embedding_version, project, status, error,
-		attempts, permanent, content_hash, build_id, created_at, updated_at, version
+		attempts, permanent, content_hash, build_id, created_at, updated_at, urgency, version
 		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read vector outbox: %w", err)
@@ -180,12 +187,12 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 	for i, r := range rows {
 		values[i] = []any{
 			r.JobID(), r.Kind, r.ID, r.EmbeddingVersion, r.Project, string(r.Status), r.Error,
-			uint32(r.Attempts), r.Permanent, r.ContentHash, r.BuildID, r.CreatedAt, r.UpdatedAt, r.Rank,
+			uint32(r.Attempts), r.Permanent, r.ContentHash, r.BuildID, r.CreatedAt, r.UpdatedAt, r.Urgency, r.Rank,
 		}
 	}
 	return table.Insert(ctx, conn, `vector_outbox_raw (job_id, item_kind, item_id,
 		embedding_version, project, status, error, attempts, permanent, content_hash, build_id, created_at, updated_at,
-		version)`, values)
+		urgency, version)`, values)
 }
 
 // projects returns the projects that have rows, in the order of their names, with the number of rows that are done.

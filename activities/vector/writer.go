@@ -394,7 +394,7 @@ func (w *Writer) outcomes(batch []*work, build string) ([]schema.Event, error) {
 			attempt++
 		}
 		failed.Items = append(failed.Items, schema.FailedVector{
-			VectorItem: t.row.VectorItem, Project: t.row.Project, EnqueuedAt: t.row.CreatedAt, Attempt: attempt,
+			VectorItem: t.row.VectorItem, Project: t.row.Project, EnqueuedAt: t.row.CreatedAt, Urgency: t.row.Urgency, Attempt: attempt,
 			Error: shorten(t.fault.Error()), Permanent: t.permanent || attempt >= w.opts.MaxAttempts,
 		})
 		failedStates = append(failedStates, t.row.state()...)

@@ -249,6 +249,8 @@ CREATE TABLE IF NOT EXISTS vector_outbox_raw
     build_id          String,
     created_at        DateTime64(6, 'UTC'),
     updated_at        DateTime64(6, 'UTC'),
+    -- Pending rows are worked on from the highest: see Item.urgency.
+    urgency           Int64,
     -- Rank of the status: an enqueue done again never hides what the writer did since.
     version           UInt64
 )

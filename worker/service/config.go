@@ -179,7 +179,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Embedder.Provider, "embedder", llm.EmbedderProviders()[0], "embedder: "+llm.EmbedderChoices())
 	f.StringVar(&c.Embedder.Model, "embedder-model", "", "the embedder's model (default: the provider's)")
 	f.StringVar(&c.Embedder.BaseURL, "embedder-url", "", "base URL of an OpenAI-compatible embedder")
-	f.StringVar(&c.Embedder.Dir, "embedder-dir", "", "directory of the local embedder's library (default: where the local stack puts it)")
+	f.StringVar(&c.Embedder.Dir, "embedder-dir", "", "directory of the local embedder's library (default: where the local stack puts it),\nor of a model of one's own: model.onnx and tokenizer.json")
 	f.IntVar(&c.Embedder.Dimensions, "embedder-dimensions", 0, "dimensions of the vectors (default: the model's)")
 	f.BoolVar(&c.NoUsage, "no-usage", false, "do not note which memories are returned (health then counts them as never retrieved)")
 	f.BoolVar(&c.NoQueue, "no-queue", false, "switch memory off: enqueue, hooks, watch and queue flush do nothing, and say so; a worker keeps\nwhat waits in queues and processes none of it")

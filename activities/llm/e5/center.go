@@ -7,6 +7,8 @@ import (
 	"math"
 	"unicode"
 	"unicode/utf8"
+
+	"axiommind/activities/llm/onnx"
 )
 
 // The model's vectors lie in narrow cones, one for each script: the mean of a script's texts has the length 0.9, and
@@ -97,7 +99,7 @@ func scriptOf(text string) string {
 // centered subtracts from each vector the mean of its text's script, and makes its length 1 again.
 func centered(texts []string, vectors [][]float32, of func(meanVectors) *mean) [][]float32 {
 	for n, v := range vectors {
-		m := of(means[scriptOf(head(texts[n]))])
+		m := of(means[scriptOf(onnx.Head(texts[n]))])
 		var sum float64
 		for i := range v {
 			v[i] -= m[i]

