@@ -20,7 +20,6 @@ import (
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 const goldLines = `{"id":"a","query":"Where?","category":"place","relevant":[{"entry":"e1"},{"entry":"e2"}]}
@@ -185,10 +184,9 @@ func TestEvalVariants(t *testing.T) {
 	require.Zero(t, all[3].weights.Neighbours)
 	require.NotEmpty(t, all[3].weights.Stage)
 	require.Zero(t, *all[4].weights)
-	cfg := service.Config{}
-	require.Equal(t, []string{"default", "default"}, []string{all[0].settings(cfg, 1)["rerank"], all[0].settings(cfg, 1)["neighbours"]})
-	require.Equal(t, []string{"default", "none"}, []string{all[3].settings(cfg, 1)["rerank"], all[3].settings(cfg, 1)["neighbours"]})
-	require.Equal(t, []string{"none", "none"}, []string{all[4].settings(cfg, 1)["rerank"], all[4].settings(cfg, 1)["neighbours"]})
+	require.Equal(t, []string{"default", "default"}, []string{all[0].settings(1)["rerank"], all[0].settings(1)["neighbours"]})
+	require.Equal(t, []string{"default", "none"}, []string{all[3].settings(1)["rerank"], all[3].settings(1)["neighbours"]})
+	require.Equal(t, []string{"none", "none"}, []string{all[4].settings(1)["rerank"], all[4].settings(1)["neighbours"]})
 }
 
 func TestEvalImport(t *testing.T) {

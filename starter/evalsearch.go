@@ -37,6 +37,7 @@ func (r searchRetriever) Retrieve(ctx context.Context, q eval.Question, limit in
 	found := make([]eval.Found, len(result.Hits))
 	for i, h := range result.Hits {
 		found[i] = foundOf(h)
+		found[i].Weak = h.Weak
 	}
 	return found, nil
 }
@@ -140,8 +141,8 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) 
 	defer bar.finish()
 	for i, v := range variants {
 		options := o.options()
-		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor, Weights: v.weights, Alpha: v.alpha})
-		options.Embedder, options.Settings = embedder.Version(), v.settings(a.cfg, searcher.Alpha())
+		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Weights: v.weights, Alpha: v.alpha})
+		options.Embedder, options.Settings = embedder.Version(), v.settings(searcher.Alpha())
 		if waiting > 0 {
 			options.Settings["not_indexed"] = strconv.Itoa(waiting)
 		}
@@ -197,16 +198,13 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version strin
 }
 
 // settings are written into the result, so that it is known what was measured.
-func (v variant) settings(cfg service.Config, alpha float64) map[string]string {
+func (v variant) settings(alpha float64) map[string]string {
 	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(alpha, 'g', -1, 64), "rerank": "default", "neighbours": "default"}
 	if v.weights != nil {
 		s["neighbours"] = "none"
 		if v.weights.Stage == nil {
 			s["rerank"] = "none"
 		}
-	}
-	if cfg.SimilarityFloor != nil {
-		s["similarity_floor"] = strconv.FormatFloat(*cfg.SimilarityFloor, 'g', -1, 64)
 	}
 	return s
 }

@@ -44,8 +44,21 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	shown := 0
-	for _, h := range result.Hits {
+	shown, weak := addHits(p, result.Hits)
+	tail := missed(result.WordsOnly != "", result.NotIndexed)
+	if weak {
+		tail = strings.TrimSpace("All of these are weak: they may have nothing to do with the query. " + tail)
+	}
+	if left := len(result.Hits) - shown; left > 0 {
+		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", plural(left, "hit", "hits"), tail))
+	}
+	return p.end(tail), nil
+}
+
+// addHits adds the hits that fit, and returns how many did and whether all of these are weak.
+func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
+	weak = true
+	for _, h := range hits {
 		mark := ""
 		if h.Conflicts > 0 {
 			mark = " [contested]"
@@ -60,16 +73,15 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		case retrieve.KindFact:
 			handle, mark = h.Fact.ID, " [entered by hand]"
 		}
+		if h.Weak {
+			mark += " [weak]"
+		}
 		if !p.add("%s %s %s%s", handle, dayOf(h.OccurredAt), p.short(title, titleTokens), mark) {
 			break
 		}
-		shown++
+		shown, weak = shown+1, weak && h.Weak
 	}
-	tail := missed(result.WordsOnly != "", result.NotIndexed)
-	if left := len(result.Hits) - shown; left > 0 {
-		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", plural(left, "hit", "hits"), tail))
-	}
-	return p.end(tail), nil
+	return shown, weak
 }
 
 // agentsMark is the mark after the title of an agent's statement, empty for all else.

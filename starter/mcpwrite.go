@@ -250,13 +250,17 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	return p.end("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
 }
 
-// preview lists what was found, and what was made of it.
+// preview lists the hits, and the sessions, facts and tasks they belong to. A weak hit is marked before its title, which may be
+// cut.
 func preview(p *sheet, limit int, hits []memory.Hit, facts []fact.Fact, tasks []task.View) {
 	entries, sessions, notes := map[string]string{}, map[string]bool{}, []string(nil)
 	var titles, sessionTitles, factTitles, taskTitles []string
-	seen := func(id, title, session string) {
+	seen := func(id, title, session string, weak bool) {
 		if entries[id] == "" {
 			entries[id] = title
+			if weak {
+				title = "[weak] " + title
+			}
 			titles = append(titles, short(id)+" "+title)
 		}
 		if !sessions[session] {
@@ -265,9 +269,9 @@ func preview(p *sheet, limit int, hits []memory.Hit, facts []fact.Fact, tasks []
 		}
 	}
 	for _, h := range hits {
-		seen(h.ID, h.Title, h.SessionID)
+		seen(h.ID, h.Title, h.SessionID, h.Weak)
 		for _, other := range h.Sessions {
-			seen(other.EntryID, h.Title, other.SessionID)
+			seen(other.EntryID, h.Title, other.SessionID, h.Weak)
 		}
 		if h.Type == schema.EntryTaskNote {
 			notes = append(notes, h.Title)

@@ -336,6 +336,14 @@ func stageText(stage schema.Stage, status schema.Status) string {
 	return string(stage) + ", " + string(status)
 }
 
+// scoreText is the score, marked if the hit is weak.
+func scoreText(h retrieve.Hit) string {
+	if h.Weak {
+		return fmt.Sprintf("score %.3f, weak", h.Score)
+	}
+	return fmt.Sprintf("score %.3f", h.Score)
+}
+
 // printHits prints the hits that fit, and returns how many did not.
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) (left int, err error) {
 	var counter fact.Counter
@@ -366,9 +374,9 @@ func hitText(o *searchOptions, number int, h retrieve.Hit) string {
 	case retrieve.KindMessage:
 		sayMessage(&b, number, h)
 	case retrieve.KindTask:
-		say(&b, "%d. %s\n   task · %s · score %.3f · task %s\n", number, oneLine(h.Title, 160), h.Tracked.Status, h.Score, h.Tracked.ID)
+		say(&b, "%d. %s\n   task · %s · %s · task %s\n", number, oneLine(h.Title, 160), h.Tracked.Status, scoreText(h), h.Tracked.ID)
 	case retrieve.KindFact:
-		say(&b, "%d. %s\n   fact that a person entered · %s · score %.3f · %s · %s\n", number, oneLine(h.Title, 160), h.Fact.Category, h.Score, when(h.OccurredAt), h.Fact.ID)
+		say(&b, "%d. %s\n   fact that a person entered · %s · %s · %s · %s\n", number, oneLine(h.Title, 160), h.Fact.Category, scoreText(h), when(h.OccurredAt), h.Fact.ID)
 	default:
 		sayEntry(&b, number, h)
 	}
@@ -386,8 +394,8 @@ func hitText(o *searchOptions, number int, h retrieve.Hit) string {
 }
 
 func sayMessage(b *strings.Builder, number int, h retrieve.Hit) {
-	say(b, "%d. “%s”\n   %s, message %d of session %s · score %.3f · %s · entry show %s", number, oneLine(h.Content, 300),
-		cmp.Or(h.Message.Author, string(h.Message.Role)), h.Message.Index, unbroken(h.SessionID), h.Score, when(h.OccurredAt), h.Message.Handle())
+	say(b, "%d. “%s”\n   %s, message %d of session %s · %s · %s · entry show %s", number, oneLine(h.Content, 300),
+		cmp.Or(h.Message.Author, string(h.Message.Role)), h.Message.Index, unbroken(h.SessionID), scoreText(h), when(h.OccurredAt), h.Message.Handle())
 	if h.MoreSessions > 0 {
 		say(b, " · and %s", plural(h.MoreSessions, "message that says the same", "messages that say the same"))
 	}
@@ -395,8 +403,8 @@ func sayMessage(b *strings.Builder, number int, h retrieve.Hit) {
 }
 
 func sayEntry(b *strings.Builder, number int, h retrieve.Hit) {
-	say(b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s", number, oneLine(h.Title, 160),
-		h.Type, stageText(h.Stage, h.Status), standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
+	say(b, "%d. %s\n   %s · %s · %s · %s · %s · entry %s", number, oneLine(h.Title, 160),
+		h.Type, stageText(h.Stage, h.Status), standingOfPieces(h.Evidence), scoreText(h), when(h.OccurredAt), short(h.ID))
 	if sessions := len(h.Sessions) + h.MoreSessions; sessions > 1 {
 		say(b, " · said in %d sessions", sessions)
 	}
@@ -454,8 +462,8 @@ func sayScore(b *strings.Builder, h retrieve.Hit) {
 	if x.Context > 0 {
 		around = fmt.Sprintf(" + around it %.3f", x.Context)
 	}
-	say(b, "   %.3f = (vector %.3f + words %.3f%s) × %s %.2f × status %.2f × recency %.2f × sessions %.2f; similarity %.3f",
-		h.Score, x.Vector, x.Keyword, around, weight, x.StageWeight, x.StatusPenalty, x.Recency, x.Corroboration, x.Similarity)
+	say(b, "   %.3f = (vector %.3f + words %.3f%s) × %s %.2f × status %.2f × recency %.2f × sessions %.2f; similarity %.3f, %.1f deviations above chance",
+		h.Score, x.Vector, x.Keyword, around, weight, x.StageWeight, x.StatusPenalty, x.Recency, x.Corroboration, x.Similarity, x.Height)
 	if x.Limit != nil {
 		b.WriteString("; at most the score of what took its place")
 	}
@@ -480,6 +488,6 @@ func unrelated(r searched) string {
 	if r.NotIndexed > 0 {
 		of = "Of what is indexed, no"
 	}
-	return fmt.Sprintf("\n"+of+" memory has a word of the query, and none is similar: the nearest of %d has similarity %.3f, and %.3f\n"+
-		"is needed (--similarity-floor).", r.Unrelated, r.Nearest, r.Floor)
+	return fmt.Sprintf("\n"+of+" memory has a word of the query, and none is near: of %d, the most similar is %.1f deviations above chance,\n"+
+		"and %.2f are needed.", r.Unrelated, r.Nearest, retrieve.Near)
 }

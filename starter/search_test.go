@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
 )
@@ -42,6 +43,7 @@ func TestPrintTellsBelief(t *testing.T) {
 			SupersededBy: "123456789", SupersededByTitle: "The queue\nis NATS.", EndedAt: ended, EndedBecause: "we moved", EndedBy: "ann",
 		},
 		"   believed until 2026-03-04, superseded by entry 12345678\n": {SupersededBy: "123456789", EndedAt: ended, EndedBy: "ann"},
+		" · score 0.000, weak · ":                                      {Weak: true},
 		"   believed until 2026-03-04, retired: it was a joke\n":       {EndedAt: ended, EndedBecause: "it was a joke", EndedBy: "ann"},
 		"   believed until 2026-03-04, a newer extractor does not state it\n": {
 			Entry: schema.Entry{Status: schema.StatusSuperseded}, EndedAt: ended,
@@ -49,7 +51,7 @@ func TestPrintTellsBelief(t *testing.T) {
 		"   contested by entry 12345678 “It is Redis.”\n   contested by entry abc\n": {
 			ContestedBy: []retrieve.Mention{{EntryID: "123456789", Title: "It is Redis."}, {EntryID: "abc"}},
 		},
-		" × sessions 0.97; similarity 0.000; at most the score of what took its place\n": {
+		" × sessions 0.97; similarity 0.000, 0.0 deviations above chance; at most the score of what took its place\n": {
 			Explain: retrieve.Explain{Corroboration: 0.97, Limit: &limit},
 		},
 	} {
@@ -59,6 +61,40 @@ func TestPrintTellsBelief(t *testing.T) {
 		require.Contains(t, b.String(), want)
 		require.NotContains(t, b.String(), "said in")
 	}
+}
+
+// An agent reads which hits are weak.
+func TestAgentsReadWeakHits(t *testing.T) {
+	t.Parallel()
+	counter, err := fact.CL100K()
+	require.NoError(t, err)
+	hits := []retrieve.Hit{
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345678", Title: "The cat is fed at noon."}, Weak: true},
+		{Kind: retrieve.KindTask, Entry: schema.Entry{Title: "Feed the cat"}, Tracked: &retrieve.TaskHit{ID: "t1", Status: schema.TaskPending}, Weak: true},
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345679", Title: "The dog is fed at one."}},
+	}
+	p := &sheet{counter: counter, left: 1000}
+	shown, weak := addHits(p, hits)
+	require.Equal(t, 3, shown)
+	require.False(t, weak)
+	require.Contains(t, p.b.String(), "The cat is fed at noon. [weak]\n")
+	require.Contains(t, p.b.String(), "Feed the cat ["+string(schema.TaskPending)+"] [weak]\n")
+	require.Contains(t, p.b.String(), "The dog is fed at one.\n")
+	_, weak = addHits(p, hits[:2])
+	require.True(t, weak)
+}
+
+// An agent that asks to forget sees weak hits too: they are remembered.
+func TestForgetPreviewsWeakHits(t *testing.T) {
+	t.Parallel()
+	counter, err := fact.CL100K()
+	require.NoError(t, err)
+	p := &sheet{counter: counter, left: 1000}
+	preview(p, 5, []retrieve.Hit{
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345678", SessionID: "s", Title: "The cat is fed at noon."}, Weak: true},
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345679", SessionID: "s", Title: "The dog is fed at one."}},
+	}, nil, nil)
+	require.Contains(t, p.b.String(), "2 memories\n  12345678 [weak] The cat is fed at noon.\n  12345679 The dog is fed at one.\n1 session\n")
 }
 
 func TestSearchAsOf(t *testing.T) {

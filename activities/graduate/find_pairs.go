@@ -136,7 +136,8 @@ func (f *finding) choose(ctx context.Context) (asked schema.PairsAskedPayload, e
 			return asked, err
 		}
 		for _, p := range part {
-			if known[schema.ConflictID(f.in.Project, p.older.ID, p.newer.ID)] || relate(compared.parse, p.older.Entry, p.newer.Entry).Kind != pair.Unrelated {
+			if known[schema.ConflictID(f.in.Project, p.older.ID, p.newer.ID)] || relate(compared.parse, p.older.Entry, p.newer.Entry).Kind != pair.Unrelated ||
+				compared.parse(p.older.Title).Advances(compared.parse(p.newer.Title)) {
 				continue
 			}
 			if len(asked.Pairs) == 0 {

@@ -13,7 +13,7 @@ import (
 
 // ContradictPrompt is the version of the question whether entries contradict each other. Another version is another
 // judge: it is asked about pairs that an earlier one has judged.
-const ContradictPrompt = "contradict-v1"
+const ContradictPrompt = "contradict-v2"
 
 //go:embed prompts/contradict.txt
 var contradictSystem string

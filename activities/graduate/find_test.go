@@ -166,6 +166,20 @@ func TestFindAsksNothingOfReferences(t *testing.T) {
 	}
 }
 
+// How far something had got at two times is no contradiction, and a model is not asked. It is asked if more than numbers
+// differ.
+func TestFindAsksNothingOfProgress(t *testing.T) {
+	t.Parallel()
+	for newer, asked := range map[string]int{"The migration to Postgres is 60 % done.": 0, "The migration to Postgres was cancelled.": 1, "The migration to MySQL is 60 % done.": 1} {
+		b := newFindBench(t)
+		b.say(inSession("p", "u", "one"), 0, spoken{text: "The migration to Postgres is 30 % done."})
+		b.say(inSession("p", "u", "two"), 1, spoken{text: newer})
+		b.pass("p")
+		b.find("r1")
+		require.Len(t, b.reader.prompts, asked, newer)
+	}
+}
+
 // What is no longer believed when the answer comes is not contested.
 func TestFindRecordsWhatIsBelieved(t *testing.T) {
 	t.Parallel()

@@ -95,13 +95,8 @@ func (LocalEmbedder) Version() string { return ProviderLocal + "-" + localModel 
 // Dimensions implements [Embedder].
 func (LocalEmbedder) Dimensions() int { return e5.Dimensions }
 
-// SimilarityFloor returns the similarity that a question and a text that does not answer it hardly ever reach.
-func (LocalEmbedder) SimilarityFloor() (float64, bool) { return floorLocal, true }
-
-// floorLocal was measured with the repository's gold set, in three languages and across: 90 % of the answers are more similar
-// to their question, and 3 % of the other messages. One long conversation in one language is less unlike any question: see
-// TestFloorCostsNoRecall.
-const floorLocal = 0.3
+// Chance implements [Calibrated].
+func (LocalEmbedder) Chance() Chance { return chanceLocal() }
 
 // Baseline implements [Baselined].
 func (LocalEmbedder) Baseline() float64 { return baselineLocal }

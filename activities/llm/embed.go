@@ -35,29 +35,12 @@ func first(vectors [][]float32, err error) ([]float32, error) {
 	return vectors[0], nil
 }
 
-// floorE5 is for models that give even unrelated texts a similarity between 0.7 and 0.9, so that no floor separates
-// them well. At 0.82, 6 of 20 nonsense queries found something among 1,200 turns of conversation, and 3 of 16
-// questions found an answer in other words or another language. At 0.80 it was 17 and 6.
-const floorE5 = 0.82
-
-// SimilarityFloor returns the floor of a model for which it was measured.
-func (r *remoteEmbedder) SimilarityFloor() (float64, bool) {
-	if r.isE5() {
-		return floorE5, true
-	}
-	return 0, false
-}
-
 // Baseline implements [Baselined].
 func (r *remoteEmbedder) Baseline() float64 {
-	if r.isE5() {
+	if strings.Contains(strings.ToLower(r.model), "multilingual-e5") {
 		return baselineE5
 	}
 	return 0
-}
-
-func (r *remoteEmbedder) isE5() bool {
-	return strings.Contains(strings.ToLower(r.model), "multilingual-e5")
 }
 
 // Embed implements [Embedder].

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
@@ -35,17 +36,14 @@ func (Hash) Version() string { return "hash-v2-384" }
 // Dimensions implements [Embedder].
 func (Hash) Dimensions() int { return HashDimensions }
 
-// hashFloor is near 1 because the similarity of texts without common content words means nothing here. It comes from
-// function words, parts of words and hash collisions. Of 100 two-word queries among 5,000 entries of six words, 48
-// have such a neighbour at 0.5 or above.
-const hashFloor = 0.95
-
 // Alpha is how much the vectors should weigh in a search beside words, of 1: they know words alone, and less well. It was
 // measured: with 0.3 a search finds less on dialogues, and with 0 less among long replies.
 func (Hash) Alpha() float64 { return 0.15 }
 
-// SimilarityFloor returns the similarity from which a match is meaningful.
-func (Hash) SimilarityFloor() (float64, bool) { return hashFloor, true }
+// Chance implements [Calibrated]. The similarity of texts without common content words means nothing: it comes from function
+// words, parts of words and hash collisions. Of 100 two-word queries among 5,000 entries of six words, 48 have such a
+// neighbour at 0.5 or above.
+func (Hash) Chance() Chance { return Chance{Deviation: math.Inf(1)} }
 
 // Embed implements [Embedder]. A text without letters and digits gets a vector that is far from those of all other
 // texts.

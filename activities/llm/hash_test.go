@@ -65,14 +65,6 @@ func TestHashWithoutWords(t *testing.T) {
 		}
 	}
 	require.Equal(t, embedOne(t, "🎉"), embedOne(t, "🎉"))
-	floor, known := Hash{}.SimilarityFloor()
-	require.True(t, known)
-	require.InDelta(t, 0.95, floor, 0)
-	floor, known = (&remoteEmbedder{model: "intfloat/multilingual-E5-small"}).SimilarityFloor()
-	require.True(t, known)
-	require.InDelta(t, 0.82, floor, 0)
-	_, known = (&remoteEmbedder{model: "text-embedding-3-small"}).SimilarityFloor()
-	require.False(t, known)
 }
 
 const hashChecksum = 35.996348

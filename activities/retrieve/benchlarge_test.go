@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/text"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -29,9 +30,9 @@ import (
 // anyDirection gives each text a vector in a direction of its own.
 type anyDirection struct{}
 
-func (anyDirection) Version() string                  { return "any-direction" }
-func (anyDirection) Dimensions() int                  { return 384 }
-func (anyDirection) SimilarityFloor() (float64, bool) { return 0, true }
+func (anyDirection) Version() string    { return "any-direction" }
+func (anyDirection) Dimensions() int    { return 384 }
+func (anyDirection) Chance() llm.Chance { return llm.Chance{Deviation: 0.05} }
 
 func (a anyDirection) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))

@@ -15,10 +15,10 @@ func TestCampaignTenancyProperty(t *testing.T) {
 	t.Log("survived: searches of owners with similar names")
 }
 
-func TestCampaignFloorCostsNoRecall(t *testing.T) {
+func TestCampaignNonsense(t *testing.T) {
 	t.Parallel()
-	floorCostsNoRecall(t, math.MaxInt)
-	t.Log("survived: all questions about a conversation, with a floor and without one")
+	nonsenseIsWeak(t, localEmbedder(t), math.MaxInt)
+	t.Log("survived: all questions about a conversation, and nonsense")
 }
 
 func TestCampaignAsOfIsAFold(t *testing.T) {

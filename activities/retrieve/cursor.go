@@ -58,7 +58,7 @@ func (s *Searcher) readCursor(q Query) (cursor, error) {
 // hash hashes all that decides which hits there are and in which order, but for what the log holds.
 func (s *Searcher) hash(q Query) string {
 	q.Limit, q.Cursor, q.Expand = 0, "", 0
-	data, _ := json.Marshal([]any{q, s.embedder.Version(), s.alpha, s.floor, s.weights}) //nolint:errchkjson // likewise
+	data, _ := json.Marshal([]any{q, s.embedder.Version(), s.alpha, s.weights}) //nolint:errchkjson // likewise
 	return schema.HashText(string(data))[:16]
 }
 

@@ -42,7 +42,7 @@ func (a asked) Retrieve(ctx context.Context, q eval.Question, limit int) ([]eval
 	})
 	out := make([]eval.Found, len(r.Hits))
 	for i, h := range r.Hits {
-		out[i] = eval.Found{Kind: eval.KindMessage, Session: h.SessionID, Messages: []int{h.Message.Index}, Text: h.Content, Score: h.Score}
+		out[i] = eval.Found{Kind: eval.KindMessage, Session: h.SessionID, Messages: []int{h.Message.Index}, Text: h.Content, Score: h.Score, Weak: h.Weak}
 	}
 	return out, err
 }
@@ -59,16 +59,7 @@ func localEmbedder(t testing.TB) vector.Embedder {
 // testdata/gate.json, which -update writes anew. Say in the commit why it moved.
 func TestGate(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join("eval", "testdata")
-	questions, err := os.Open(filepath.Join(dir, "questions.jsonl"))
-	require.NoError(t, err)
-	defer func() { _ = questions.Close() }()
-	sessions, err := os.Open(filepath.Join(dir, "sessions.jsonl"))
-	require.NoError(t, err)
-	defer func() { _ = sessions.Close() }()
-	d, err := eval.Own(questions, "questions.jsonl", sessions, "sessions.jsonl")
-	require.NoError(t, err)
-
+	d := ownSet(t, "")
 	path := filepath.Join("testdata", "gate.json")
 	gate := map[string]map[string]float64{}
 	raw, err := os.ReadFile(path)
@@ -107,6 +98,21 @@ func TestGate(t *testing.T) {
 		require.NoError(t, e.Encode(gate))
 		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 	}
+}
+
+// ownSet reads a gold set of the repository and its sessions.
+func ownSet(t testing.TB, prefix string) eval.Dataset {
+	t.Helper()
+	dir := filepath.Join("eval", "testdata")
+	questions, err := os.Open(filepath.Join(dir, prefix+"questions.jsonl"))
+	require.NoError(t, err)
+	defer func() { _ = questions.Close() }()
+	sessions, err := os.Open(filepath.Join(dir, prefix+"sessions.jsonl"))
+	require.NoError(t, err)
+	defer func() { _ = sessions.Close() }()
+	d, err := eval.Own(questions, "questions.jsonl", sessions, "sessions.jsonl")
+	require.NoError(t, err)
+	return d
 }
 
 func payloadsOf(sessions []eval.Session) []schema.SessionIngestedPayload {
@@ -181,10 +187,10 @@ func TestMeasureDataset(t *testing.T) {
 		result, err := eval.Run(t.Context(), questions, asked{searcher, &r.alpha, []Kind{KindMessage}}, eval.Options{})
 		require.NoError(t, err)
 		var line strings.Builder
-		for _, metric := range []string{"recall@5", "recall@10", "recall@20", "all@10", "mrr"} {
-			value, ok := result.Overall.Metric(metric)
-			require.True(t, ok, metric)
-			fmt.Fprintf(&line, " %s %.3f", metric, value)
+		for _, metric := range []string{"recall@5", "recall@10", "recall@20", "all@10", "mrr", "abstained"} {
+			if value, ok := result.Overall.Metric(metric); ok {
+				fmt.Fprintf(&line, " %s %.3f", metric, value)
+			}
 		}
 		fmt.Printf("%-24s%s p50 %s p95 %s\n", r.name, line.String(), result.Overall.Latency.P50, result.Overall.Latency.P95)
 	}
@@ -238,9 +244,7 @@ func keepVectors(t testing.TB, e vector.Embedder, name string) *vectorsKept {
 	return k
 }
 
-func (k *vectorsKept) SimilarityFloor() (float64, bool) {
-	return k.Embedder.(Floored).SimilarityFloor()
-}
+func (k *vectorsKept) Chance() llm.Chance { return k.Embedder.(llm.Calibrated).Chance() }
 
 func (k *vectorsKept) Alpha() float64 { return versioned{Embedder: k.Embedder}.Alpha() }
 

@@ -54,7 +54,8 @@ func rankFacts(query string, facts []fact.Fact, found map[string]float64) []fact
 	return out
 }
 
-// factScores returns the scores of the entries that a search for the query finds in the facts' projects.
+// factScores returns the scores of the entries that a search for the query finds in the facts' projects. A weak hit without a
+// word of the query does not rank its fact.
 func (s *Searcher) factScores(ctx context.Context, query, user, agent string, facts []fact.Fact) (map[string]float64, error) {
 	count := map[string]int{}
 	for _, f := range facts {
@@ -82,6 +83,9 @@ func (s *Searcher) factScores(ctx context.Context, query, user, agent string, fa
 	found := map[string]float64{}
 	for _, r := range results {
 		for _, h := range r.Hits {
+			if h.Weak && !h.Explain.Words {
+				continue
+			}
 			found[h.ID] = max(found[h.ID], h.Score)
 			for _, saying := range h.Sessions {
 				found[saying.EntryID] = max(found[saying.EntryID], h.Score)

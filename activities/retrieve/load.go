@@ -14,13 +14,6 @@ type found struct{ entries, tasks, messages, facts []*claim }
 // tally counts candidates that are no hits, by why they are none: see [Result].
 type tally struct {
 	filtered, dropped, unrelated, superseded int
-	nearest                                  float64
-}
-
-// miss counts an unrelated candidate.
-func (t *tally) miss(c vector.Candidate) {
-	t.unrelated++
-	t.nearest = max(t.nearest, c.Similarity)
 }
 
 // load makes claims of the candidates of each kind, all at once.
@@ -45,13 +38,12 @@ func (r *search) load(ctx context.Context, items, messages, stated []vector.Cand
 	}
 	err := group.Wait()
 	result := &r.result
-	result.Filtered, result.Dropped, result.Unrelated, result.Superseded, result.Nearest = 0, 0, 0, 0, 0
+	result.Filtered, result.Dropped, result.Unrelated, result.Superseded = 0, 0, 0, 0
 	for _, t := range tallies {
 		result.Filtered += t.filtered
 		result.Dropped += t.dropped
 		result.Unrelated += t.unrelated
 		result.Superseded += t.superseded
-		result.Nearest = max(result.Nearest, t.nearest)
 	}
 	return out, err
 }

@@ -1,14 +1,11 @@
 package retrieve
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -75,20 +72,6 @@ func readLocomo(t testing.TB, most int) []conversation {
 	return out
 }
 
-// evalEmbedder is the embedder without a model, or the one behind AXIOMMIND_EVAL_EMBEDDER_URL.
-func evalEmbedder(t testing.TB) vector.Embedder {
-	t.Helper()
-	url := os.Getenv("AXIOMMIND_EVAL_EMBEDDER_URL")
-	if url == "" {
-		return llm.Hash{}
-	}
-	embedder, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{
-		Provider: llm.ProviderOpenAI, Model: os.Getenv("AXIOMMIND_EVAL_EMBEDDER_MODEL"), BaseURL: url, Dimensions: 384,
-	})
-	require.NoError(t, err)
-	return embedder
-}
-
 // nonsense asks for nothing that anybody said: strays of the keyboard, marks, and questions about other
 // worlds in the languages of the tests.
 var nonsense = []string{
@@ -100,75 +83,66 @@ var nonsense = []string{
 	"Wie wird der Zollbescheid angefochten?", "почему протекает двигатель ракеты",
 }
 
-// TestFloorCostsNoRecall holds the floor to its price on real questions, and to its purpose on nonsense.
-// A turn of a conversation stands for an entry. Measured with every conversation and a real model by
-//
-//	AXIOMMIND_EVAL_CONVERSATIONS=6 AXIOMMIND_EVAL_EMBEDDER_URL=http://127.0.0.1:8901/v1 \
-//	AXIOMMIND_EVAL_EMBEDDER_MODEL=all-MiniLM-L6-v2 go test -tags campaign ./activities/retrieve -run TestCampaignFloorCostsNoRecall -v
-func TestFloorCostsNoRecall(t *testing.T) {
+// TestNonsense holds the answers to real questions and to nonsense apart. A turn of a conversation stands for an entry.
+func TestNonsense(t *testing.T) {
 	t.Parallel()
-	floorCostsNoRecall(t, 20)
+	for name, e := range map[string]vector.Embedder{"hash": llm.Hash{}, "local": localEmbedder(t)} {
+		t.Run(name, func(t *testing.T) { nonsenseIsWeak(t, e, 60) })
+	}
 }
 
-// floorCostsNoRecall asks at most that many questions about each conversation, which are chosen at random.
-func floorCostsNoRecall(t *testing.T, most int) {
+// nonsenseIsWeak asks at most that many questions about a conversation, which are chosen at random.
+func nonsenseIsWeak(t *testing.T, embedder vector.Embedder, most int) {
 	t.Helper()
-	long, err := strconv.Atoi(cmp.Or(os.Getenv("AXIOMMIND_EVAL_CONVERSATIONS"), "1"))
-	require.NoError(t, err)
-	conversations := readLocomo(t, long)
-	b := newBench(t, evalEmbedder(t))
-	none := -1.0
-	open := NewSearcher(b.conn, b.client, b.embedder, Options{Floor: &none})
-	var with, without, questions, foundWith, foundWithout, foreign float64
-	for _, c := range conversations {
-		ids := map[string]string{}
-		var entries []schema.Entry
-		for _, id := range slices.Sorted(maps.Keys(c.turns)) {
-			entries = append(entries, schema.Entry{Title: c.turns[id], SessionID: c.name, Scope: schema.Scope{Project: c.name}})
-		}
-		for _, e := range b.add(t, entries...) {
-			ids[e.Title] = e.ID
-		}
-		recall := func(s *Searcher, q string, gold []string) (share, hits float64) {
-			r, err := s.Search(context.Background(), Query{Text: q, Project: c.name, Limit: 10})
-			require.NoError(t, err)
-			got := map[string]bool{}
-			for _, h := range r.Hits {
-				for _, x := range h.Sessions {
-					got[x.EntryID] = true
-				}
+	c := readLocomo(t, 1)[0]
+	b := newBench(t, embedder)
+	turns := map[string]string{}
+	var entries []schema.Entry
+	for _, id := range slices.Sorted(maps.Keys(c.turns)) {
+		entries = append(entries, schema.Entry{Title: c.turns[id], SessionID: c.name, Scope: schema.Scope{Project: c.name}})
+		turns[c.turns[id]] = id
+	}
+	b.add(t, entries...)
+	asked := slices.Sorted(maps.Keys(c.questions))
+	var found, sure, sureAnswers, answers float64
+	for _, i := range stacktest.Draw(t, min(most, len(asked)), len(asked)) {
+		r := b.search(t, Query{Text: asked[i], Project: c.name, Limit: 10})
+		require.NotEmpty(t, r.Hits, asked[i])
+		for _, h := range r.Hits {
+			found++
+			answer := slices.Contains(c.questions[asked[i]], turns[h.Title])
+			if !h.Weak {
+				sure++
 			}
-			for _, id := range gold {
-				if got[ids[c.turns[id]]] {
-					share += 1 / float64(len(gold))
-				}
+			if answer {
+				answers++
 			}
-			return share, float64(len(r.Hits))
-		}
-		asked := slices.Sorted(maps.Keys(c.questions))
-		for _, i := range stacktest.Draw(t, min(most, len(asked)), len(asked)) {
-			q, gold := asked[i], c.questions[asked[i]]
-			a, n := recall(b.searcher, q, gold)
-			z, m := recall(open, q, gold)
-			if a < z {
-				t.Logf("%q loses one of %q", q, gold)
-			}
-			with, without, foundWith, foundWithout, questions = with+a, without+z, foundWith+n, foundWithout+m, questions+1
-		}
-		for _, q := range nonsense {
-			r := b.search(t, Query{Text: q, Project: c.name, Limit: 5})
-			if len(r.Hits) > 0 {
-				foreign++
-				t.Logf("%q finds %d, %.3f, %q", q, len(r.Hits), r.Hits[0].Explain.Similarity, r.Hits[0].Title)
+			if answer && !h.Weak {
+				sureAnswers++
 			}
 		}
 	}
-	n := b.search(t, Query{Text: "anything", Project: conversations[0].name})
-	t.Logf("%.0f questions: recall@10 %.4f with the floor of %.3f, %.4f without; %.1f and %.1f hits each; %.0f of %d nonsense queries find something",
-		questions, with/questions, n.Floor, without/questions, foundWith/questions, foundWithout/questions, foreign, len(nonsense)*len(conversations))
-	require.GreaterOrEqual(t, with, without)
-	if _, measured := b.embedder.(versioned).Embedder.(llm.Hash); measured {
-		require.Zero(t, foreign)
+	listed, doubted := 0.0, 0.0
+	for _, q := range nonsense {
+		r := b.search(t, Query{Text: q, Project: c.name, Limit: 5})
+		if len(r.Hits) > 0 {
+			listed++
+		}
+		if slices.ContainsFunc(r.Hits, func(h Hit) bool { return !h.Weak }) {
+			doubted++
+			t.Logf("%q finds %q, height %.1f", q, r.Hits[0].Title, r.Hits[0].Explain.Height)
+		}
 	}
-	require.LessOrEqual(t, foreign, 0.05*float64(len(nonsense)*len(conversations)))
+	t.Logf("of %.0f hits %.0f are not weak, of %.0f answers among them %.0f; of %d nonsense queries %.0f find something, %.0f something that is not weak",
+		found, sure, answers, sureAnswers, len(nonsense), listed, doubted)
+	// Of the answers to all 149 questions, 83 % are not weak by words alone, and 99 % by meaning. A draw deviates by some 5 %.
+	least := 0.9
+	if embedder == (llm.Hash{}) {
+		least = 0.65
+	}
+	require.GreaterOrEqual(t, sureAnswers, least*answers)
+	require.LessOrEqual(t, doubted, 0.05*float64(len(nonsense)))
+	if embedder == (llm.Hash{}) {
+		require.Zero(t, listed)
+	}
 }

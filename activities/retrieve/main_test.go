@@ -31,11 +31,13 @@ type versioned struct {
 
 func (v versioned) Version() string { return v.version }
 
-func (v versioned) SimilarityFloor() (float64, bool) {
-	if e, ok := v.Embedder.(Floored); ok {
-		return e.SimilarityFloor()
+func (v versioned) Chance() llm.Chance { return v.Embedder.(llm.Calibrated).Chance() }
+
+func (v versioned) Baseline() float64 {
+	if e, ok := v.Embedder.(llm.Baselined); ok {
+		return e.Baseline()
 	}
-	return 0, false
+	return 0
 }
 
 func (v versioned) Alpha() float64 {
@@ -43,13 +45,6 @@ func (v versioned) Alpha() float64 {
 		return e.Alpha()
 	}
 	return DefaultAlpha
-}
-
-func (v versioned) Baseline() float64 {
-	if e, ok := v.Embedder.(llm.Baselined); ok {
-		return e.Baseline()
-	}
-	return 0
 }
 
 // bench is a searcher over real servers.

@@ -109,8 +109,11 @@ func byScore(a, b *claim) int {
 	)
 }
 
-// match gives the claim the hybrid score of what says the same, if that matches the query better.
+// match gives the claim the hybrid score of another wording, if that matches the query better, and the better reasons to
+// answer of the two.
 func (c *claim) match(x Explain) {
+	c.Explain.Words = c.Explain.Words || x.Words
+	c.Explain.Share, c.Explain.Height = max(c.Explain.Share, x.Share), max(c.Explain.Height, x.Height)
 	if x.Hybrid <= c.Explain.Hybrid {
 		return
 	}

@@ -43,8 +43,8 @@ func (r *search) messageQuery(hybrid vector.HybridQuery) vector.HybridQuery {
 func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
 	scored := make([]Hit, 0, len(candidates))
 	for _, c := range candidates {
-		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			t.miss(c)
+		if !related(c) {
+			t.unrelated++
 			continue
 		}
 		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.now())}
@@ -60,12 +60,18 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 	slices.SortStableFunc(scored, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	var out []*claim
 	byText := map[string]*claim{}
-	r.moreTexts = false
-	for page := range slices.Chunk(scored, r.texts) {
-		if len(out) >= r.texts {
-			r.moreTexts = true
+	near, last := false, -1
+	for i, h := range scored {
+		if h.Explain.near() {
+			last = i
+		}
+	}
+	for start := 0; start < len(scored); start += r.texts {
+		// A message that is a reason to answer may score less than others.
+		if r.moreTexts = len(out) >= r.texts; r.moreTexts && (near || start > last) {
 			break
 		}
+		page := scored[start:min(start+r.texts, len(scored))]
 		if err := r.loadMessages(ctx, page, t); err != nil {
 			return nil, err
 		}
@@ -74,8 +80,10 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 			if h.SessionID == "" {
 				continue
 			}
+			near = near || h.Explain.near()
 			key := text.Title(h.Content)
 			if first := byText[key]; first != nil {
+				first.match(h.Explain)
 				first.members = append(first.members, h)
 				first.MoreSessions++
 				continue
@@ -126,6 +134,7 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit, t *tally) error {
 			continue
 		}
 		h.Entry, h.EvidenceSessionID = e, e.SessionID
+		h.Explain.Share = r.terms.Share(m.Text)
 		h.Message.Role, h.Message.Author = m.Role, m.Author
 		h.Sessions = []Saying{}
 	}
@@ -134,8 +143,5 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit, t *tally) error {
 
 // explainMessage computes a message's score.
 func (w Weights) explainMessage(c vector.Candidate, now time.Time) Explain {
-	return Explain{
-		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Context: c.Context, Similarity: c.Similarity, BM25: c.BM25,
-		StageWeight: cmp.Or(w.Message, 1), StatusPenalty: 1, Recency: w.recency(now.Sub(c.OccurredAt)), Corroboration: w.corroboration(1),
-	}
+	return w.explainCandidate(c, cmp.Or(w.Message, 1), 1, w.recency(now.Sub(c.OccurredAt)))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/table"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -69,6 +70,7 @@ func TestMessagesAreFound(t *testing.T) {
 
 	r := b.search(t, Query{Text: "when are invoices paid", Expand: 1})
 	require.Len(t, r.Hits, 1)
+	require.False(t, r.Hits[0].Weak)
 	h := r.Hits[0]
 	require.Equal(t, KindMessage, h.Kind)
 	require.Equal(t, "The invoices of Lisbon are paid in March.", h.Content)
@@ -203,15 +205,18 @@ func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 	t.Parallel()
 	all := []vector.Candidate{{ItemID: "a", Similarity: .9, BM25: 2}, {ItemID: "b", Similarity: .5}, {ItemID: "c", BM25: 4}, {ItemID: "d", Similarity: .1, BM25: 1}}
 	few := append([]vector.Candidate{}, all[:3]...)
-	fuse(.5, .2, all[:1], all[1:])
-	fuse(.5, .2, few)
+	r := &search{Searcher: &Searcher{embedder: llm.Hash{}}, expected: .3, mean: .2, deviation: .1, result: Result{Alpha: .5}}
+	r.fuse(all[:1], all[1:])
+	r.fuse(few)
 	require.Equal(t, all[:3], few)
 	require.InDelta(t, .5+.25, all[0].Score, 1e-9)
+	require.InDelta(t, 6, all[0].Height, 1e-9)
+	require.Zero(t, all[3].Height)
 	require.InDelta(t, .5*.3/.7, all[1].Score, 1e-9)
 	require.InDelta(t, .5, all[2].Score, 1e-9)
-	require.InDelta(t, .125, all[3].Score, 1e-9, "below the baseline only words count")
+	require.InDelta(t, .125, all[3].Score, 1e-9, "below chance only words count")
 	none := []vector.Candidate{{ItemID: "x"}}
-	fuse(1, 0, none)
+	r.fuse(none)
 	require.Zero(t, none[0].Score)
 }
 

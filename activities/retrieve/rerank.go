@@ -46,7 +46,7 @@ func DefaultWeights() Weights {
 
 // Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency × Corroboration, but
 // at most Limit, and Hybrid = Vector + Keyword + Context. Where several entries say the same, Hybrid is that of the wording that
-// matches best, and Recency that of the newest.
+// matches best, and Recency that of the newest; Height, Words and Share are the best of any wording.
 type Explain struct {
 	Hybrid float64 `json:"hybrid"`
 	// Vector and Keyword are the weighted relative scores of the two searches. Each is 0 if its search did not find
@@ -56,8 +56,14 @@ type Explain struct {
 	// Context is what the messages before and after a message add.
 	Context float64 `json:"context,omitempty"`
 	// Similarity is the cosine similarity behind Vector, and BM25 the keyword score behind Keyword.
-	Similarity    float64 `json:"similarity"`
-	BM25          float64 `json:"bm25"`
+	Similarity float64 `json:"similarity"`
+	BM25       float64 `json:"bm25"`
+	// Height is the number of standard deviations by which Similarity exceeds that of texts that have nothing to do with the
+	// query. It is 0 for an embedder that knows no meaning. Words is true if the hit shares a word with the query, and Share is
+	// the share of the query's content words that it has.
+	Height        float64 `json:"height"`
+	Words         bool    `json:"words"`
+	Share         float64 `json:"share"`
 	StageWeight   float64 `json:"stage_weight"`
 	StatusPenalty float64 `json:"status_penalty"`
 	Recency       float64 `json:"recency"`
@@ -77,12 +83,14 @@ func (e Explain) Score() float64 {
 
 // explain computes a candidate's score from its entry's row.
 func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Explain {
+	return w.explainCandidate(c, factor(w.Stage, e.Stage), factor(w.Status, e.Status), w.recency(now.Sub(e.OccurredAt)))
+}
+
+// explainCandidate computes the score of a candidate that one session says, from its factors.
+func (w Weights) explainCandidate(c vector.Candidate, stage, status, recency float64) Explain {
 	return Explain{
-		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
-		StageWeight:   factor(w.Stage, e.Stage),
-		StatusPenalty: factor(w.Status, e.Status),
-		Recency:       w.recency(now.Sub(e.OccurredAt)),
-		Corroboration: w.corroboration(1),
+		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Context: c.Context, Similarity: c.Similarity, BM25: c.BM25,
+		Height: c.Height, Words: c.Words, StageWeight: stage, StatusPenalty: status, Recency: recency, Corroboration: w.corroboration(1),
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -17,6 +16,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -45,9 +45,6 @@ type Index interface {
 type Options struct {
 	Weights *Weights
 	Alpha   *float64
-	// Floor is the minimum cosine similarity of hits that share no term with the query. Default: the embedder's, if
-	// it is a [Floored] that knows it, or else what [measure] finds.
-	Floor *float64
 	// Now returns the current time.
 	Now func() time.Time
 }
@@ -61,16 +58,17 @@ type Searcher struct {
 	embedder vector.Embedder
 	weights  Weights
 	alpha    float64
-	floor    *float64
-	measured atomic.Pointer[measured]
 	now      func() time.Time
+	// chance is what was measured of the embedder. Whoever uses it is in measuring, which has one place.
+	chance    *llm.Chance
+	measuring chan struct{}
 }
 
 // NewSearcher returns a searcher over a migrated database and the index with the embedder's vectors.
 func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
 		conn: conn, log: eventlog.New(conn, eventlog.Options{}), entries: entry.NewReader(conn), index: index, embedder: embedder,
-		weights: DefaultWeights(), alpha: DefaultAlpha, floor: opts.Floor, now: time.Now,
+		weights: DefaultWeights(), alpha: DefaultAlpha, now: time.Now, measuring: make(chan struct{}, 1),
 	}
 	if opts.Weights != nil {
 		s.weights = *opts.Weights
@@ -123,6 +121,9 @@ type Hit struct {
 	EvidenceSessionID string  `json:"evidence_session_id"`
 	Score             float64 `json:"score"`
 	Explain           Explain `json:"explain"`
+	// Weak is true if the hit may have nothing to do with the query: it has less than half of its words and is hardly nearer
+	// than chance would have it. It does not depend on other hits.
+	Weak bool `json:"weak"`
 	// Sessions are the sessions in which an entry that matches the query says this: first the hit's own, then the newest,
 	// up to five in all. Each is listed with its newest entry. MoreSessions counts the others. Of a message it counts those with
 	// the same text.
@@ -168,26 +169,26 @@ type Result struct {
 	Embedder string `json:"embedder"`
 	// WordsOnly is why nothing was searched for by meaning, if it was not: this process can't have the embedder in use.
 	WordsOnly string `json:"words_only,omitempty"`
-	// Alpha is the weight that was used. Floor is the minimum similarity of hits that share no term with the query.
+	// Alpha is the weight that was used.
 	Alpha float64 `json:"alpha"`
-	Floor float64 `json:"floor"`
 	// Candidates counts the objects that the vector store found. Of these, Filtered did not match the query by their
-	// rows, Dropped have no row, and Unrelated share no term with the query and are below the floor.
+	// rows, Dropped have no row, and Unrelated share no word with the query and are no nearer to it than chance would have it,
+	// or not near enough for an answer.
 	Candidates int `json:"candidates"`
 	Filtered   int `json:"filtered"`
 	Dropped    int `json:"dropped"`
 	Unrelated  int `json:"unrelated"`
 	// Superseded counts those of Filtered that match the query and were left out because they are no longer believed.
 	Superseded int `json:"superseded"`
-	// Nearest is the highest similarity of the unrelated candidates.
+	// Nearest is the greatest height of those that match the query by their rows: see [Explain].
 	Nearest float64       `json:"nearest"`
 	Took    time.Duration `json:"took_ns"`
 	// Next is the cursor of the hits that follow these, empty if none do, or if [MaxLimit] are listed.
 	Next string `json:"next,omitempty"`
 }
 
-// Search returns the entries that are related to the query, best first. Entries that say the same are one hit. If
-// the query is invalid, the error wraps ErrQuery.
+// Search returns the entries that are related to the query, best first. Entries that say the same are one hit. The answer
+// is empty only if nothing is near the query. If the query is invalid, the error wraps ErrQuery.
 func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	started := time.Now()
 	if err := q.validate(); err != nil {
@@ -229,6 +230,9 @@ type search struct {
 	page  int
 	limit int
 	terms vector.QueryTerms
+	// expected is the similarity that unrelated texts in its language have to the query, deviation how far they are from it,
+	// and mean the similarity of those in all languages.
+	expected, deviation, mean float64
 	// keywordHits counts the entries that keyword search found, unrelated those that are not related to the query. If the first
 	// is 0, every entry after an unrelated one is unrelated too.
 	keywordHits, unrelated int
@@ -256,11 +260,11 @@ func (r *search) run(ctx context.Context) error {
 		if claims, err = r.gather(ctx, hybrid); err != nil {
 			return err
 		}
-		if claims, err = r.choose(ctx, claims); err != nil {
+		if claims, err = r.choose(ctx, r.answer(claims)); err != nil {
 			return err
 		}
 		// Entries may quote every message that was read.
-		if len(claims) >= r.limit || !r.moreTexts {
+		if len(claims) == 0 || len(claims) >= r.limit || !r.moreTexts {
 			break
 		}
 	}
@@ -272,6 +276,7 @@ func (r *search) run(ctx context.Context) error {
 	}
 	r.result.Next = r.from.next(claims, more)
 	for _, c := range claims {
+		c.Weak = c.Explain.weak()
 		r.result.Hits = append(r.result.Hits, c.Hit)
 	}
 	return nil
@@ -310,7 +315,7 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 		return nil, err
 	}
 	for {
-		fuse(r.result.Alpha, r.baseline(), items, messages, stated)
+		r.fuse(items, messages, stated)
 		r.weights.Neighbours.add(messages)
 		found, err := r.load(ctx, items, messages, stated)
 		if err != nil {
@@ -446,18 +451,21 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 		row, ok := rows[c.ItemID]
 		row = r.standing(row)
 		e := row.Entry
+		share := r.terms.Share(e.Text())
+		c.Words = share > 0
 		switch {
 		case !ok:
 			t.dropped++
 		case !r.query.admits(e):
 			t.filtered++
-			if r.query.matches(e) && r.related(c, e) {
+			if r.query.matches(e) && r.weights.explain(c, e, now).near() {
 				t.superseded++
 			}
-		case !r.related(c, e):
-			t.miss(c)
+		case !related(c):
+			t.unrelated++
 		default:
 			h := Hit{Kind: KindEntry, Explain: r.weights.explain(c, e, now)}
+			h.Explain.Share = share
 			h.Score = h.Explain.Score()
 			h.show(row)
 			hits = append(hits, h)
@@ -467,9 +475,4 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 	claims := r.weights.fold(hits)
 	order(claims, func(id string) string { return r.relations.rows[id].SupersededBy })
 	return claims, nil
-}
-
-// related reports whether the entry shares a term with the query or is similar to it.
-func (r *search) related(c vector.Candidate, e schema.Entry) bool {
-	return c.Similarity >= r.result.Floor || r.terms.In(e.Text())
 }

@@ -32,14 +32,14 @@ type memoryFact struct{ agent, id string }
 
 // facts turns candidates into hits, one for each fact that has the wording of the candidate.
 func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
-	var related []vector.Candidate
+	var kept []vector.Candidate
 	var ids []string
 	for _, c := range candidates {
-		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			t.miss(c)
+		if !related(c) {
+			t.unrelated++
 			continue
 		}
-		related, ids = append(related, c), append(ids, c.ItemID)
+		kept, ids = append(kept, c), append(ids, c.ItemID)
 	}
 	if len(ids) == 0 {
 		return nil, nil
@@ -53,7 +53,7 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 		return nil, err
 	}
 	var out []*claim
-	for _, c := range related {
+	for _, c := range kept {
 		event, ok := events[c.ItemID]
 		if !ok {
 			t.dropped++ // Another database may use the same vector store.
@@ -76,15 +76,11 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 			Entry: schema.Entry{
 				Scope: schema.Scope{User: user, Agent: agent}, Title: content, Type: schema.EntryFact, OccurredAt: f.UpdatedAt,
 			},
-			Fact: &FactHit{f.ID, f.Category, f.Confidence},
-			Explain: Explain{
-				Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
-				StageWeight: cmp.Or(r.weights.Fact, 1), StatusPenalty: 1,
-				Recency: r.weights.recency(r.now().Sub(f.UpdatedAt)), Corroboration: r.weights.corroboration(1),
-			},
+			Fact:     &FactHit{f.ID, f.Category, f.Confidence},
+			Explain:  r.weights.explainCandidate(c, cmp.Or(r.weights.Fact, 1), 1, r.weights.recency(r.now().Sub(f.UpdatedAt))),
 			Sessions: []Saying{},
 		}
-		h.Score = h.Explain.Score()
+		h.Score, h.Explain.Share = h.Explain.Score(), r.terms.Share(content)
 		out = append(out, &claim{Hit: h, members: []Hit{h}})
 	}
 	return out, nil

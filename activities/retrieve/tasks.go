@@ -28,8 +28,8 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 	best := map[string]vector.Candidate{}
 	for _, c := range candidates {
 		id, _, _ := strings.Cut(c.ItemID, "/")
-		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			t.miss(c)
+		if !related(c) {
+			t.unrelated++
 			continue
 		}
 		if known, ok := best[id]; !ok || c.Score > known.Score {
@@ -59,16 +59,13 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 		}
 		c := best[id]
 		h := Hit{
-			Kind:    KindTask,
-			Entry:   schema.Entry{Scope: schema.Scope{Project: r.query.Project, User: r.query.User}, Title: e.Title, Stage: e.Stage, Status: e.Status, OccurredAt: e.UpdatedAt},
-			Tracked: &TaskHit{e.ID, e.TaskStatus, e.Priority},
-			Explain: Explain{
-				Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
-				StageWeight: cmp.Or(r.weights.Task, 1), StatusPenalty: 1, Recency: 1, Corroboration: r.weights.corroboration(1),
-			},
+			Kind:     KindTask,
+			Entry:    schema.Entry{Scope: schema.Scope{Project: r.query.Project, User: r.query.User}, Title: e.Title, Stage: e.Stage, Status: e.Status, OccurredAt: e.UpdatedAt},
+			Tracked:  &TaskHit{e.ID, e.TaskStatus, e.Priority},
+			Explain:  r.weights.explainCandidate(c, cmp.Or(r.weights.Task, 1), 1, 1),
 			Sessions: []Saying{},
 		}
-		h.Score = h.Explain.Score()
+		h.Score, h.Explain.Share = h.Explain.Score(), r.terms.Share(e.Title)
 		out = append(out, &claim{Hit: h, members: []Hit{h}})
 	}
 	return out, nil

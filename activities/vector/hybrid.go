@@ -44,6 +44,10 @@ type Candidate struct {
 	// Similarity is the cosine similarity and BM25 the keyword score. Each is 0 if its search did not find the
 	// object.
 	Similarity, BM25 float64
+	// Height and Words are for a caller to set: how far the similarity is above that of unrelated texts, and whether the
+	// object shares a word with the query.
+	Height float64
+	Words  bool
 }
 
 // check returns an error unless the query says whose objects it wants. A project that somebody left empty is not the one of

@@ -109,7 +109,7 @@ func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 	indexes := service.NewIndexes(&service.Stores{
 		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: embedder,
 	}, c.service)
-	return retrieve.NewFinder(conn, weaviate, indexes, retrieve.Options{Floor: c.service.SimilarityFloor}), nil
+	return retrieve.NewFinder(conn, weaviate, indexes, retrieve.Options{}), nil
 }
 
 // Close waits until it is noted what was returned, for two seconds at most, and closes the connections. It is called when

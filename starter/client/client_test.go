@@ -86,7 +86,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrInvalid)
 	_, err = c.Context(t.Context(), client.ContextRequest{Counter: "fingers"})
 	require.ErrorIs(t, err, client.ErrInvalid)
-	_, err = client.Open(t.Context(), client.Config{SimilarityFloor: new(float64(7))})
+	_, err = client.Open(t.Context(), client.Config{ConnectTimeout: -1})
 	require.ErrorIs(t, err, client.ErrInvalid)
 	unknown := nowhere()
 	unknown.Embedder.Provider = "bert"
@@ -264,15 +264,15 @@ func TestHashMessages(t *testing.T) {
 // The file and the variables are those of the command line.
 func TestLoadConfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "axiommind.yaml")
-	require.NoError(t, os.WriteFile(path, []byte("temporal-address: file:1\nclickhouse-dsn: http://file:1/db\nsimilarity-floor: 0.5\n"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("temporal-address: file:1\nclickhouse-dsn: http://file:1/db\n"), 0o600))
 	t.Setenv("AXIOMMIND_CONFIG", path)
 	t.Setenv("AXIOMMIND_CLICKHOUSE_DSN", "http://env:1/db")
 	t.Setenv("AXIOMMIND_NO_QUEUE", "true")
 	t.Setenv("WEAVIATE_API_KEY", "key")
 	cfg, err := client.LoadConfig()
 	require.NoError(t, err)
-	require.Equal(t, []any{"file:1", "http://env:1/db", true, "key", 0.5, "hash"},
-		[]any{cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.NoQueue, cfg.WeaviateAPIKey, *cfg.SimilarityFloor, cfg.Embedder.Provider})
+	require.Equal(t, []any{"file:1", "http://env:1/db", true, "key", "hash"},
+		[]any{cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.NoQueue, cfg.WeaviateAPIKey, cfg.Embedder.Provider})
 	secured := map[string]*string{
 		"PAYLOAD_KEY_FILE": &cfg.PayloadKeyFile, "TLS_CA": &cfg.TLSCA, "TEMPORAL_TLS_CERT": &cfg.TemporalTLSCert,
 		"TEMPORAL_TLS_KEY": &cfg.TemporalTLSKey, "TEMPORAL_TLS_SERVER_NAME": &cfg.TemporalTLSServerName,
@@ -293,7 +293,7 @@ func TestLoadConfig(t *testing.T) {
 	_, err = open(t, cfg).Enqueue(t.Context(), client.Conversation{User: "u", Thread: "t", Messages: says("a")})
 	require.ErrorIs(t, err, client.ErrInvalid)
 	require.ErrorContains(t, err, "read payload keys")
-	t.Setenv("AXIOMMIND_SIMILARITY_FLOOR", "high")
+	t.Setenv("AXIOMMIND_NO_USAGE", "perhaps")
 	_, err = client.LoadConfig()
 	require.ErrorIs(t, err, client.ErrInvalid)
 }

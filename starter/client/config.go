@@ -42,9 +42,6 @@ type Config struct {
 	// Embedder makes the vectors of queries, where it is the one in use. Another one that is in use is found by its version if
 	// it needs no key, or is of the same provider.
 	Embedder Embedder
-	// SimilarityFloor is the minimum cosine similarity of hits that share no word with the query. Default: the
-	// embedder's.
-	SimilarityFloor *float64
 	// NoUsage keeps the log from being told which memories Search and Context return.
 	NoUsage bool
 	// NoQueue switches memory off: Enqueue returns [ErrDisabled].
@@ -101,17 +98,14 @@ func ConfigOf(s service.Config) Config {
 		TemporalTLSCert: s.TemporalTLSCert, TemporalTLSKey: s.TemporalTLSKey, TemporalTLSServerName: s.TemporalTLSServerName,
 		PayloadKeyFile: s.PayloadKeyFile, TLSCA: s.TLSCA,
 		ClickHouseDSN: s.ClickHouseDSN, WeaviateURL: s.WeaviateURL, WeaviateAPIKey: s.WeaviateAPIKey,
-		Embedder:        Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir},
-		SimilarityFloor: s.SimilarityFloor, NoUsage: s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
+		Embedder: Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir},
+		NoUsage:  s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
 		SourceKey: s.State.Path(statedir.SourceKey),
 	}
 }
 
 // service returns the settings with the defaults filled in.
 func (c Config) service() (service.Config, error) {
-	if f := c.SimilarityFloor; f != nil && !(*f >= -1 && *f <= 1) {
-		return service.Config{}, fmt.Errorf("similarity floor %v: want -1 to 1", *f)
-	}
 	if c.ConnectTimeout < 0 {
 		return service.Config{}, fmt.Errorf("connect timeout %v: want 0 or more", c.ConnectTimeout)
 	}
@@ -127,7 +121,7 @@ func (c Config) service() (service.Config, error) {
 		Embedder: llm.EmbedderConfig{
 			Provider: cmp.Or(e.Provider, llm.EmbedderProviders()[0]), Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir,
 		},
-		SimilarityFloor: c.SimilarityFloor, NoUsage: c.NoUsage, NoQueue: c.NoQueue,
+		NoUsage: c.NoUsage, NoQueue: c.NoQueue,
 		ConnectTimeout: cmp.Or(c.ConnectTimeout, service.DefaultConnectTimeout),
 	}, nil
 }

@@ -128,11 +128,11 @@ const (
 	defaultActor = "client"
 )
 
-// idsOf are the entries of hits, those of other sessions included.
+// idsOf are the entries of hits that are not weak, those of other sessions included.
 func idsOf(hits []Hit) []string {
 	var ids []string
 	for _, h := range hits {
-		if h.Kind != retrieve.KindEntry {
+		if h.Kind != retrieve.KindEntry || h.Weak {
 			continue
 		}
 		ids = append(ids, h.ID)

@@ -68,9 +68,6 @@ type Config struct {
 	// EmbedderByDefault is true if no setting names the embedder. A worker then uses the one in use, and Embedder's provider where
 	// none is.
 	EmbedderByDefault bool
-	// SimilarityFloor is the minimum cosine similarity of results that share no word with the query. Default: the
-	// embedder's.
-	SimilarityFloor *float64
 	// NoUsage keeps the log from being told which memories a search or a context has returned.
 	NoUsage bool
 	// NoQueue switches memory off: nothing is enqueued, and a worker processes no queue.
@@ -184,21 +181,10 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Embedder.BaseURL, "embedder-url", "", "base URL of an OpenAI-compatible embedder")
 	f.StringVar(&c.Embedder.Dir, "embedder-dir", "", "directory of the local embedder's library (default: where the local stack puts it),\nor of a model of one's own: model.onnx and tokenizer.json")
 	f.IntVar(&c.Embedder.Dimensions, "embedder-dimensions", 0, "dimensions of the vectors (default: the model's)")
-	f.Func("similarity-floor", "similarity, -1 to 1, from which a memory is found that shares no word with the query (default: the embedder's)",
-		c.setSimilarityFloor)
 	f.BoolVar(&c.NoUsage, "no-usage", false, "do not note which memories are returned (health then counts them as never retrieved)")
 	f.BoolVar(&c.NoQueue, "no-queue", false, "switch memory off: enqueue, hooks, watch and queue flush do nothing, and say so; a worker keeps\nwhat waits in queues and processes none of it")
 	f.DurationVar(&c.ConnectTimeout, "connect-timeout", DefaultConnectTimeout, "how long a server may take to come up")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
-}
-
-func (c *Config) setSimilarityFloor(text string) error {
-	floor, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(floor >= -1 && floor <= 1) {
-		return errors.New("want a number from -1 to 1")
-	}
-	c.SimilarityFloor = &floor
-	return nil
 }
 
 func (c *Config) setModelRate(text string) error {

@@ -54,12 +54,8 @@ func TestConfigDefaults(t *testing.T) {
 	require.Equal(t, "rules", cfg.Model.Provider)
 	require.Equal(t, "hash", cfg.Embedder.Provider)
 	require.Empty(t, cfg.Model.APIKey)
-	require.Nil(t, cfg.SimilarityFloor)
 	require.Zero(t, cfg.ModelRate)
 	require.False(t, cfg.NoQueue)
-	cfg, err = load(t, false, []string{"--similarity-floor", "0"}, nil, "")
-	require.NoError(t, err)
-	require.Zero(t, *cfg.SimilarityFloor)
 }
 
 // A flag is stronger than a variable, that than the file, and that than the default.
@@ -105,8 +101,7 @@ func TestConfigMistakes(t *testing.T) {
 		"queue or not":    {"no-queue: perhaps\n", nil, `--no-queue "perhaps": want true or false`},
 		"no such way":     {"done-reports: maybe\n", nil, `"maybe" is none of keep, close`},
 		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
-		"wrong floor":     {"similarity-floor: 1.5\n", nil, `--similarity-floor "1.5": want a number from -1 to 1`},
-		"no number":       {"", map[string]string{"AXIOMMIND_SIMILARITY_FLOOR": "NaN"}, `--similarity-floor "NaN": want a number from -1 to 1`},
+		"no floor":        {"similarity-floor: 0.5\n", nil, `there is no setting "similarity-floor"`},
 		"wrong share":     {"fact-merge: 2\n", nil, `--fact-merge "2": want a number from 0 to 1`},
 		"no threshold":    {"", map[string]string{"AXIOMMIND_FACT_THRESHOLD": "high"}, `--fact-threshold "high": want a number from 0 to 1`},
 		"no facts":        {"max-facts: 0\n", nil, `--max-facts "0": want a whole number from 1 on`},

@@ -24,6 +24,10 @@ var (
 	contrast = regexp.MustCompile(`(?i)[,，、;]\s*(?:(?:and |und |et |y |e )?(?:not|nicht|pas|no|não|non|niet|inte|nie|не)\s+|而?不是\s*)[^\s,，、;.]\S*(?:\s+\S+)?\s*$`)
 )
 
+// generic matches a label that does not name its thing, alone before its value, and a title that only introduces the next
+// one: "Version: 1.2", "When it is true:".
+var generic = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:(?:my|our|the) )?(?:version|length|size|recommendation|location|located at|path|file|lines?|länge|empfehlung|longueur|longitud)[*_]*\s*[:：]|[:：][\s*_]*$`)
+
 // maxLeads bounds how many words of this kind stand before a statement: "No, correction: …".
 const maxLeads = 2
 

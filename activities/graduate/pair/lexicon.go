@@ -73,6 +73,9 @@ const (
 	scale    // a unit of time or of data, many of which make one of another
 	beside   // with or without
 	verbal   // a verb that says a status by itself
+	progress // how far something has got, or the outcome of a run
+	bound    // sets what a number may be
+	ratio    // between a part and its whole: 3 of 8
 )
 
 var classes = map[string]flag{
@@ -85,6 +88,7 @@ var classes = map[string]flag{
 	"happened": happened, "perfect": perfect, "anaphor": anaphor,
 	"manifold": manifold, "exists": exists, "degree": degree,
 	"setting": setting, "runs": runs, "daypart": daypart, "consume": consume, "team": team, "user": user, "returns": returns, "verbal": verbal, "beside": beside, "scale": scale,
+	"progress": progress, "bound": bound, "ratio": ratio,
 }
 
 // kind is the class of values that a word is one of.
@@ -229,6 +233,22 @@ func (l *lexicon) find(word string) *entry {
 	}
 	return names().words[word]
 }
+
+// compounds reports whether a word is a compound with a word of the class at its end: Testabdeckung.
+func (l *lexicon) compounds(word string, f flag) bool {
+	switch l.language {
+	case "de", "nl", "sv", "ja":
+		for at := range word {
+			if len(word)-at >= minHead && l.words[word[at:]].has(f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// minHead is how many bytes the last part of a compound has at least: shorter ones end other words by chance.
+const minHead = 5
 
 // stem returns what the lexicon says of a word that inflects.
 func (l *lexicon) stem(word string) *entry {

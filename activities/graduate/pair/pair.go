@@ -7,7 +7,8 @@
 //
 // A value excludes another one only if both are of one kind and the subject has one of the kind: quantities, dates, the
 // opposites of a status, the version that something uses, or the alternatives that the lexicon lists. A project that uses
-// Postgres does not use MySQL, but it may use Redis.
+// Postgres does not use MySQL, but it may use Redis. A quantity is an obligation or a property, and no measurement: what says
+// how far something has got, or what a run found, is true of its time. A number that says which one is meant is no quantity.
 package pair
 
 import (
@@ -19,7 +20,7 @@ import (
 )
 
 // Version is the version of the rule.
-const Version = 1
+const Version = 2
 
 // Kind is how two statements relate.
 type Kind string
@@ -95,6 +96,28 @@ func (s Statement) Compare(newer Statement) Relation {
 	return filled(a, b)
 }
 
+// Advances reports whether the statements differ only in numbers that say how far something has got, or the outcome of a
+// run. These contradict each other at no time.
+func (s Statement) Advances(newer Statement) bool {
+	if s.Claim() == "" || newer.Claim() == "" {
+		return false
+	}
+	a, b := s.parsed, newer.parsed
+	if a.long || b.long || len(a.words) != len(b.words) || a.negative() != b.negative() {
+		return false
+	}
+	measured := false
+	for i, x := range a.words {
+		if y := b.words[i]; x.text != y.text {
+			if x.kind != number || y.kind != number || !a.progresses(i) && !b.progresses(i) {
+				return false
+			}
+			measured = true
+		}
+	}
+	return measured
+}
+
 // Keys is what [Keys] returns for the title.
 func (s Statement) Keys() []string {
 	if s.Claim() == "" {
@@ -156,7 +179,7 @@ func sameWords(a, b *statement) Relation {
 
 // vain reports whether nothing can contradict the statement: it asks, doubts or reports, speaks of some and not of all, or
 // does not name its subject.
-func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague }
+func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague || s.generic }
 
 // compares reports whether the statement prefers or orders.
 func (s *statement) compares() bool {

@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -44,7 +45,7 @@ func (s *statement) findSlots() []slot {
 	}
 	for i, w := range s.words {
 		switch {
-		case w.quoted:
+		case w.quoted || w.kind == number && (s.progresses(i) || s.refers(i)):
 		case w.kind == number && s.counts(i):
 			s.measures(i, add)
 		case w.kind == date && s.dates(i):
@@ -59,6 +60,63 @@ func (s *statement) findSlots() []slot {
 	s.rivals(add)
 	return out
 }
+
+// progresses reports whether the number at i says how far something has got, or the outcome of a run: 3 of 8, 30 % done. It
+// is measured at its time, and another number contradicts it at no other time. A bound, a condition and a span of time are
+// obligations. The word for progress is next to the number or its subject: completed orders are kept for 30 days. A percentage
+// that something is at is progress, and one that it is is a property: the download is at 40 %, the discount is 40 %.
+func (s *statement) progresses(i int) bool {
+	if s.any(bound|decided|choice) || i > 0 && s.words[i-1].has(every) && !s.words[i-1].linked && !s.at(i-1, ratio) && !s.at(i-2, progress) {
+		return false
+	}
+	if s.at(i+1, ratio) && s.counted(i+2) || s.at(i-1, ratio) && s.counted(i-2) {
+		return true
+	}
+	if s.at(i+1, progress) || i+3 == len(s.words) && s.at(i+2, progress) && !s.words[i+1].has(preposition) {
+		return true
+	}
+	if s.at(i+1, scale) || s.clock(i) || s.predicate == i && !s.words[i].linked { // The stage has 3 replicas.
+		return false
+	}
+	return s.at(i-1, progress) || s.at(i-1, preposition) && s.at(i-2, progress) ||
+		s.words[i].percent && s.words[i].linked && s.at(i-1, on|preposition) ||
+		s.words[i].linked && s.at(0, progress) && (s.at(1, ratio) || s.headsFirst())
+}
+
+// at reports whether there is a word of the class at i.
+func (s *statement) at(i int, f flag) bool { return i >= 0 && i < len(s.words) && s.words[i].has(f) }
+
+// counted reports whether there is a number at i.
+func (s *statement) counted(i int) bool {
+	return i >= 0 && i < len(s.words) && s.words[i].kind == number
+}
+
+// headsFirst reports whether a noun stands before the nouns that describe it.
+func (s *statement) headsFirst() bool {
+	return slices.Contains([]string{"de", "es", "fr", "it", "pt"}, s.language.language)
+}
+
+// refers reports whether the number at i says which one is meant, and not how much: #151, lines 3-8, shot-2.png, main.go:96,
+// 10:26:47Z.
+func (s *statement) refers(i int) bool {
+	w := s.words[i]
+	if reference.MatchString(w.text) {
+		return true
+	}
+	if i == 0 {
+		return false
+	}
+	before := s.words[i-1].text
+	return strings.Contains(w.text, "-") && lined.MatchString(before) ||
+		w.glued && strings.ContainsAny(before, `/\`) && (strings.Contains(before, ".") || before[0] == '/')
+}
+
+var (
+	// reference matches numbers of issues, names of files, and times of records.
+	reference = regexp.MustCompile(`^#|\d\.[a-z]{2,4}$|:\d\d:\d\d(?:\.\d+)?z$`)
+	// lined matches the units of places in a text.
+	lined = regexp.MustCompile(`^(?:lines?|pages?|zeilen?|seiten?|lignes?|líneas?|páginas?|righe|pagine|linhas?)$`)
+)
 
 // person reports whether the statement is about whoever speaks or is spoken of.
 func (s *statement) person() bool {

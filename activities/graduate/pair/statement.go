@@ -22,8 +22,12 @@ type word struct {
 	definite, indefinite bool
 	// hyphen reports that a hyphen ties the word to the one before.
 	hyphen bool
+	// glued reports that no space divides the word from the text before it.
+	glued bool
 	// linked reports a copula before the word.
 	linked bool
+	// percent reports a percentage.
+	percent bool
 	// group, member and taste are those of the entry.
 	group, member string
 	taste         bool
@@ -50,10 +54,11 @@ type statement struct {
 	event      bool // something that happened, so that it may have happened twice
 	// question, unsure, partial and additive are reasons to expect no contradiction.
 	question, unsure, partial, additive bool
-	// vague reports a subject that only what was said before names.
-	vague bool
-	long  bool
-	slots []slot
+	// vague reports a subject that only what was said before names, and generic a title that has no subject or introduces
+	// the next title.
+	vague, generic bool
+	long           bool
+	slots          []slot
 }
 
 // negative reports whether the statement denies its words.
@@ -74,6 +79,7 @@ func read(title string) *statement {
 		return s
 	}
 	s.language = languageOf(tokens)
+	s.generic = generic.MatchString(title)
 	if s.language.language == "en" {
 		tokens = active(tokens)
 	}
@@ -238,8 +244,8 @@ func (r *reader) word(m match) {
 		return
 	}
 	w := word{
-		text: m.text, shown: m.shown, name: m.name, quoted: m.quoted, hyphen: m.hyphen,
-		definite: r.definite, indefinite: r.indefinite, linked: r.linked,
+		text: m.text, shown: m.shown, name: m.name, quoted: m.quoted, hyphen: m.hyphen, glued: m.glued,
+		definite: r.definite, indefinite: r.indefinite, linked: r.linked, percent: m.percent || strings.HasSuffix(m.text, "%"),
 	}
 	if m.entry != nil {
 		w.flags, w.kind = m.flags, m.kind
@@ -254,6 +260,9 @@ func (r *reader) word(m match) {
 		w.kind = numeral(m.text)
 	} else {
 		w.text = inflected(m.text)
+		if r.language.compounds(m.text, progress) {
+			w.flags |= progress
+		}
 		if r.did && r.language.language == "en" && !m.name {
 			w.text = pastForm(m.text)
 			r.event = true

@@ -16,6 +16,8 @@ type token struct {
 	name bool
 	// number reports that the token begins with digits or a currency.
 	number bool
+	// percent reports a sign of per cent after the number, perhaps behind a space.
+	percent bool
 	// glued reports that no space divides the token from the one before.
 	glued bool
 	// hyphen reports a hyphen before the token.
@@ -62,13 +64,16 @@ func split(statement string) ([]token, punctuation) {
 			glued, i = true, end
 		case isColon(runes, i):
 			out = append(out, token{text: ":", shown: ":", quoted: quoted})
-			glued, i = false, i+1
+			glued, i = i+1 < len(runes) && unicode.IsDigit(runes[i+1]), i+1
 		case strings.ContainsRune(signs, r) || unicode.IsSymbol(r) && !strings.ContainsRune("`´^¨", r):
 			out = append(out, token{text: text.Caseless(string(r)), shown: string(r), quoted: quoted})
 			glued, i = false, i+1
 		default:
 			if strings.ContainsRune(openQuotes, r) || strings.ContainsRune(closeQuotes, r) {
 				quoted = !quoted
+			}
+			if n := len(out); r == '%' && n > 0 && out[n-1].number {
+				out[n-1].percent = true
 			}
 			marks.question = marks.question || !quoted && strings.ContainsRune("?？؟;", r) && r != ';'
 			glued, i = false, i+1

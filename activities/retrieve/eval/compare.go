@@ -124,7 +124,7 @@ func sameQuestions(baseline, run Result) error {
 // quality compares the answers to one question: by recall@10, then by the rank of the first reference.
 func quality(a, b Answer) int {
 	if a.Abstain {
-		return cmp.Compare(one(a.Returned == 0), one(b.Returned == 0))
+		return cmp.Compare(one(a.Sure == 0), one(b.Sure == 0))
 	}
 	x, y := scoresOf(a.Ranks), scoresOf(b.Ranks)
 	return cmp.Or(cmp.Compare(x.recall.At10, y.recall.At10), cmp.Compare(x.reciprocal, y.reciprocal))

@@ -36,5 +36,5 @@
 // recall@k is the share of a question's references that are found within the first k, hit@k whether any is, and all@k
 // whether all are. MRR is the reciprocal rank of the first. nDCG@10 has binary gains. One result may satisfy several
 // references; each counts once, at its best rank. All are averaged over the questions with references. The others, those
-// to abstain from, are measured by the share for which nothing is returned.
+// to abstain from, are measured by the share for which nothing is returned, or only results that the retriever calls weak.
 package eval

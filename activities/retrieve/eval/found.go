@@ -30,6 +30,8 @@ type Found struct {
 	// Text is what the result says, its quotes included.
 	Text  string
 	Score float64
+	// Weak is true for a result that the retriever itself doubts.
+	Weak bool
 	// Also are other entries that say the same, if the retriever returns them as one result.
 	Also []Found
 }

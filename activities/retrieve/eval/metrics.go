@@ -90,7 +90,7 @@ type Summary struct {
 	NDCG10 float64 `json:"ndcg@10"`
 	// Interval is the 95 % interval of recall@10: lowest and highest, by a bootstrap over the questions.
 	Interval [2]float64 `json:"recall@10_interval"`
-	// Abstained is the share of Abstentions for which nothing was returned.
+	// Abstained is the share of Abstentions for which nothing was returned, or only weak results.
 	Abstained float64 `json:"abstained"`
 	Latency   Latency `json:"latency"`
 }
@@ -131,7 +131,7 @@ func summarize(answers []Answer) Summary {
 		took = append(took, a.Took)
 		if a.Abstain {
 			s.Abstentions++
-			s.Abstained += one(a.Returned == 0)
+			s.Abstained += one(a.Sure == 0)
 			continue
 		}
 		q := scoresOf(a.Ranks)

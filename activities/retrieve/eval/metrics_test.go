@@ -80,7 +80,7 @@ func TestSummarize(t *testing.T) {
 	s := summarize([]Answer{
 		{ID: "a", Ranks: []int{1}, Returned: 3, Took: 4 * time.Millisecond},
 		{ID: "b", Ranks: []int{0, 2}, Returned: 3, Took: time.Millisecond},
-		{ID: "c", Abstain: true, Returned: 1, Took: 2 * time.Millisecond},
+		{ID: "c", Abstain: true, Returned: 1, Sure: 1, Took: 2 * time.Millisecond},
 		{ID: "d", Abstain: true, Took: 3 * time.Millisecond},
 	})
 	require.Equal(t, 2, s.Questions)

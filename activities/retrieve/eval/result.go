@@ -48,9 +48,11 @@ type Answer struct {
 	Language string `json:"lang,omitempty"`
 	Abstain  bool   `json:"abstain,omitempty"`
 	// Ranks holds for each reference the rank, from 1, at which it was found, or 0.
-	Ranks    []int         `json:"ranks"`
-	Returned int           `json:"returned"`
-	Took     time.Duration `json:"took_ns"`
+	Ranks    []int `json:"ranks"`
+	Returned int   `json:"returned"`
+	// Sure counts those of Returned that the retriever does not call weak.
+	Sure int           `json:"sure"`
+	Took time.Duration `json:"took_ns"`
 }
 
 // Write writes the result as JSON. Results that are equal are written the same.
@@ -111,6 +113,8 @@ func (r Result) validate() error {
 			return wrong(field+".returned", "is %d: want 0 to %d", a.Returned, r.Limit)
 		case slices.ContainsFunc(a.Ranks, func(rank int) bool { return rank < 0 || rank > a.Returned }):
 			return wrong(field+".ranks", "are %v, and %d results were returned", a.Ranks, a.Returned)
+		case a.Sure < 0 || a.Sure > a.Returned:
+			return wrong(field+".sure", "is %d: want 0 to %d", a.Sure, a.Returned)
 		}
 	}
 	for _, name := range MetricNames() {

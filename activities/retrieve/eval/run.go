@@ -131,9 +131,15 @@ func ask(ctx context.Context, r Retriever, q Question, limit int) (Answer, error
 	if err != nil {
 		return Answer{}, fmt.Errorf("question %q: %w", q.ID, err)
 	}
+	sure := 0
+	for _, f := range found {
+		if !f.Weak {
+			sure++
+		}
+	}
 	return Answer{
 		ID: q.ID, Category: q.Category, Language: q.Language, Abstain: q.Abstain,
-		Ranks: ranksOf(q.Relevant, found), Returned: len(found), Took: took,
+		Ranks: ranksOf(q.Relevant, found), Returned: len(found), Sure: sure, Took: took,
 	}, nil
 }
 

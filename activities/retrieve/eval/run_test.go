@@ -185,6 +185,7 @@ func TestReadResultRefuses(t *testing.T) {
 		"questions[2].ranks do not fit":  {"\"abstain\": true,\n", ""},
 		"questions[1].returned is 21":    {`"returned": 1`, `"returned": 21`},
 		"questions[1].ranks are":         {`"returned": 1`, `"returned": 0`},
+		"questions[1].sure is 2":         {`"sure": 1`, `"sure": 2`},
 		"overall.mrr is 7":               {`"mrr": 0.5`, `"mrr": 7`},
 		"there is more after":            {"\n}\n", "\n}\n{}"},
 		"is empty":                       {b.String(), " "},
