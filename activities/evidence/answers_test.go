@@ -16,7 +16,7 @@ import (
 
 var askAt = flag.String("ask", "", "ask the model of an OpenAI-compatible server at this URL, and record its answers")
 
-// answersFile holds what a model of 1.5 billion parameters answered about these windows, as it was received.
+// answersFile holds windows of sessions, and the answers that a model of 1.5 billion parameters gave about them.
 const answersFile = "testdata/answers.json"
 
 // asked is a window of a session and the answer about it.

@@ -134,7 +134,7 @@ func TestMostUrgentFirst(t *testing.T) {
 	require.Equal(t, []string{"question 3", "question 2", "question 1", "answer 3", "answer 2", "answer 1"}, b.indexed(t, 6, 1))
 }
 
-// indexed indexes so many batches of at most limit messages, and returns what they say. Messages of a batch are sorted.
+// indexed indexes so many batches of at most limit messages, and returns their texts, sorted within a batch.
 func (b *bench) indexed(t *testing.T, batches, limit int) (said []string) {
 	t.Helper()
 	done := map[string]bool{}
