@@ -48,7 +48,7 @@ func TestCampaignEnginesFindTheSame(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &samples))
 	engines := []*Engine{engine(t), slowEngine(t)}
 	require.NoError(t, engines[0].Slow)
-	var recall [2][2]float64
+	var recall, first [2][2]float64
 	n := 0.0
 	for _, s := range samples[:2] {
 		var ids, texts, questions []string
@@ -88,6 +88,9 @@ func TestCampaignEnginesFindTheSame(t *testing.T) {
 					slices.SortFunc(order, func(a, b int) int {
 						return cmp.Compare(dot(queries[i][q], passages[j][b]), dot(queries[i][q], passages[j][a]))
 					})
+					if slices.Contains(of.Evidence, ids[order[0]]) {
+						first[i][j]++
+					}
 					for _, k := range order[:10] {
 						if slices.Contains(of.Evidence, ids[k]) {
 							recall[i][j] += 1 / float64(len(of.Evidence))
@@ -97,6 +100,8 @@ func TestCampaignEnginesFindTheSame(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%.0f questions, right in the first place: fast %.0f, slow %.0f, fast questions of slow passages %.0f, the reverse %.0f",
+		n, first[0][0], first[1][1], first[0][1], first[1][0])
 	t.Logf("%.0f questions, recall@10: fast %.4f, slow %.4f, fast questions of slow passages %.4f, the reverse %.4f",
 		n, recall[0][0]/n, recall[1][1]/n, recall[0][1]/n, recall[1][0]/n)
 	for _, r := range []float64{recall[0][0], recall[0][1], recall[1][0]} {
