@@ -81,7 +81,7 @@ func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
 		}
 		shown, weak = shown+1, weak && h.Weak
 	}
-	return shown, weak
+	return shown, weak && shown > 0
 }
 
 // agentsMark is the mark after the title of an agent's statement, empty for all else.

@@ -10,7 +10,7 @@ import (
 )
 
 // indexAtOnce and messagesAtOnce are how many outbox rows one activity works on. Messages are long: a model in the process
-// embeds some twenty of 1 KiB in a second.
+// embeds some ten of 1 KiB in a second.
 const (
 	indexAtOnce    = 512
 	messagesAtOnce = 256

@@ -140,7 +140,7 @@ func uncalibrated(format string, args ...any) error {
 //go:embed chance-local.json
 var chanceFile []byte
 
-// chanceLocal is what [MeasureChance] returns for [LocalEmbedder]: a program that searches once need not wait for it.
+// chanceLocal is the result of [MeasureChance] for [LocalEmbedder]: a program that searches once need not wait for it.
 var chanceLocal = sync.OnceValue(func() (c Chance) {
 	if err := json.Unmarshal(chanceFile, &c); err != nil {
 		panic("llm: chance-local.json is damaged: " + err.Error())

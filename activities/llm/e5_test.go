@@ -66,8 +66,8 @@ func TestBaseline(t *testing.T) {
 	require.InDelta(t, 0.5, Similarity(nil, 0.5), 0)
 }
 
-// TestModelOfADirectory: a directory with a model is the embedder, and the one of the local stack is still to be had for an
-// index of its vectors.
+// TestModelOfADirectory: a directory with a model is the embedder, and that of the local stack still serves an index of its
+// vectors.
 func TestModelOfADirectory(t *testing.T) {
 	t.Parallel()
 	stacktest.Embedder(t)

@@ -92,18 +92,21 @@ func TestRestRequest(t *testing.T) {
 func TestGroundedTitles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ title, quote, want string }{
-		{"You're welcome!", "Thanks, that **helped**.", "Thanks, that helped."},
+		{"You're welcome!", "Thank you, that **helped**.", "Thank you, that helped."},
 		{"The dog needs a garden.", "Ich habe einen Hund, deshalb brauche ich einen Garten.", "Ich habe einen Hund, deshalb brauche ich einen Garten."},
 		{"Backups run at two.", "The backup runs at 02:00.", "Backups run at two."},
 		{"周五不部署", "不要在周五部署，周五没有人值班。", "周五不部署"},
 		{"The user likes it.", "!?", "The user likes it."},
 	} {
-		e := schema.ExtractedEntry{Title: c.title, Task: &schema.ExtractedTask{Title: c.title}, Evidence: []schema.Quote{{Quote: c.quote}}}
-		ground(&e)
+		said := []schema.Message{{Index: 1, Text: "Well. " + c.quote + " Bye."}}
+		e := schema.ExtractedEntry{Title: c.title, Task: &schema.ExtractedTask{Title: c.title}, Evidence: []schema.Quote{
+			{Quote: "Invented.", MessageIndex: 1}, {Quote: c.quote, MessageIndex: 1},
+		}}
+		if !grounded(e) {
+			ground(&e, said)
+		}
 		require.Equal(t, c.want, e.Title)
 		require.Equal(t, c.want, e.Task.Title)
 	}
-	summary := schema.ExtractedEntry{Title: "Works in shifts.", Section: "work", Evidence: []schema.Quote{{Quote: "I'm a nurse."}}}
-	ground(&summary)
-	require.Equal(t, "Works in shifts.", summary.Title)
+	require.True(t, grounded(schema.ExtractedEntry{Title: "Works in shifts.", Section: "work", Evidence: []schema.Quote{{Quote: "I'm a nurse."}}}))
 }

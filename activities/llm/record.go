@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"axiommind/activities/boundary"
@@ -155,47 +156,61 @@ func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, kept [
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
 	entries := read.Entries
-	for i := range entries {
-		ground(&entries[i])
-	}
-	if p.Window.Acts {
+	messages := sync.OnceValues(func() ([]schema.Message, error) {
 		s, err := session.Open(ctx, a.log, key)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		messages, err := s.Shown(ctx, p.Window, p.Extractor.Tools)
+		return s.Shown(ctx, p.Window, p.Extractor.Tools)
+	})
+	for i := range entries {
+		if grounded(entries[i]) {
+			continue
+		}
+		said, err := messages()
 		if err != nil {
 			return err
 		}
-		entries = withActs(entries, messages)
+		ground(&entries[i], said)
+	}
+	if p.Window.Acts {
+		said, err := messages()
+		if err != nil {
+			return err
+		}
+		entries = withActs(entries, said)
 	}
 	return addRest(p, kept, entries)
 }
 
-// ground gives an entry whose title shares no word with its quotes the first of these as its title. The title of a summary of
-// the user is left as it is. A small model translates titles, or takes them from elsewhere: "You're welcome!" was a fact.
-func ground(e *schema.ExtractedEntry) {
-	if len(e.Evidence) == 0 || e.Section != "" {
-		return
+// grounded reports whether an entry's title shares a word of content with its quotes. The title of a summary of the user need not.
+func grounded(e schema.ExtractedEntry) bool {
+	if e.Section != "" {
+		return true
 	}
 	said := map[string]bool{}
 	for _, q := range e.Evidence {
-		for term := range strings.FieldsSeq(text.Terms(q.Quote)) {
+		for _, term := range text.Content(q.Quote) {
 			said[term] = true
 		}
 	}
-	for term := range strings.FieldsSeq(text.Terms(e.Title)) {
-		if said[term] {
-			return
+	return slices.ContainsFunc(text.Content(e.Title), func(term string) bool { return said[term] })
+}
+
+// ground gives an entry as its title the first of its quotes that stands in its message. A small model translates titles, or takes
+// them from elsewhere: "You're welcome!" was a fact.
+func ground(e *schema.ExtractedEntry, window []schema.Message) {
+	for _, q := range e.Evidence {
+		title := rules.Title(q.Quote)
+		stands := func(m schema.Message) bool { return m.Index == q.MessageIndex && strings.Contains(m.Text, q.Quote) }
+		if title == "" || len(text.Content(title)) == 0 || !slices.ContainsFunc(window, stands) {
+			continue
 		}
-	}
-	title := rules.Title(e.Evidence[0].Quote)
-	if len(said) == 0 || title == "" {
+		e.Title, e.Content = title, ""
+		if e.Task != nil {
+			e.Task.Title = title
+		}
 		return
-	}
-	e.Title, e.Content = title, ""
-	if e.Task != nil {
-		e.Task.Title = title
 	}
 }
 

@@ -59,7 +59,7 @@ type Searcher struct {
 	weights  Weights
 	alpha    float64
 	now      func() time.Time
-	// chance is what was measured of the embedder. Whoever uses it is in measuring, which has one place.
+	// chance is the embedder's measured chance. measuring is its lock, so that one search measures it.
 	chance    *llm.Chance
 	measuring chan struct{}
 }

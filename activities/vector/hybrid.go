@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"axiommind/activities/table"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -68,7 +69,7 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	terms, alpha := strings.Join(contentTerms(q.Text), " "), q.Alpha
+	terms, alpha := strings.Join(language.Content(q.Text), " "), q.Alpha
 	if terms == "" {
 		// Without terms there is nothing to search for by keywords.
 		alpha = 1

@@ -26,7 +26,7 @@ var (
 
 // generic matches a label that does not name its thing, alone before its value, and a title that only introduces the next
 // one: "Version: 1.2", "When it is true:".
-var generic = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:(?:my|our|the) )?(?:version|length|size|recommendation|location|located at|path|file|lines?|länge|empfehlung|longueur|longitud)[*_]*\s*[:：]|[:：][\s*_]*$`)
+var generic = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:(?:my |our )?recommendation|(?:the )?(?:version|length|size|location|located at|path|file|lines?|länge|empfehlung|longueur|longitud))[*_]*\s*[:：]\s*\S+(?:\s+\S+){0,2}\s*$|[:：][\s*_]*$`)
 
 // maxLeads bounds how many words of this kind stand before a statement: "No, correction: …".
 const maxLeads = 2

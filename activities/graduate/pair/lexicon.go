@@ -74,7 +74,7 @@ const (
 	beside   // with or without
 	verbal   // a verb that says a status by itself
 	progress // how far something has got, or the outcome of a run
-	bound    // sets what a number may be
+	bound    // limits a number
 	ratio    // between a part and its whole: 3 of 8
 )
 

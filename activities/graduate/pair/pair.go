@@ -7,8 +7,8 @@
 //
 // A value excludes another one only if both are of one kind and the subject has one of the kind: quantities, dates, the
 // opposites of a status, the version that something uses, or the alternatives that the lexicon lists. A project that uses
-// Postgres does not use MySQL, but it may use Redis. A quantity is an obligation or a property, and no measurement: what says
-// how far something has got, or what a run found, is true of its time. A number that says which one is meant is no quantity.
+// Postgres does not use MySQL, but it may use Redis. A quantity is an obligation or a property, and no measurement: progress
+// and the outcome of a run are true of their time. A number that says which one is meant is no quantity.
 package pair
 
 import (

@@ -78,7 +78,12 @@ func (s *statement) progresses(i int) bool {
 	if s.at(i+1, scale) || s.clock(i) || s.predicate == i && !s.words[i].linked { // The stage has 3 replicas.
 		return false
 	}
-	return s.at(i-1, progress) || s.at(i-1, preposition) && s.at(i-2, progress) ||
+	if s.at(i-1, progress) {
+		// The coverage is 80 %, but the price of the pilot phase is 500.
+		return !s.words[i].linked || !slices.ContainsFunc(s.words[:i-1], func(w word) bool { return w.has(preposition | ratio) })
+	}
+	// The migration is finished to 30 %, but the office is open from 9.
+	return s.at(i-1, preposition) && s.at(i-2, progress) && (!s.words[i-2].linked || s.words[i].percent) ||
 		s.words[i].percent && s.words[i].linked && s.at(i-1, on|preposition) ||
 		s.words[i].linked && s.at(0, progress) && (s.at(1, ratio) || s.headsFirst())
 }
@@ -107,6 +112,9 @@ func (s *statement) refers(i int) bool {
 		return false
 	}
 	before := s.words[i-1].text
+	if i > 1 && scheme.MatchString(s.words[i-2].text) {
+		return false // The number is a port.
+	}
 	return strings.Contains(w.text, "-") && lined.MatchString(before) ||
 		w.glued && strings.ContainsAny(before, `/\`) && (strings.Contains(before, ".") || before[0] == '/')
 }
@@ -114,6 +122,8 @@ func (s *statement) refers(i int) bool {
 var (
 	// reference matches numbers of issues, names of files, and times of records.
 	reference = regexp.MustCompile(`^#|\d\.[a-z]{2,4}$|:\d\d:\d\d(?:\.\d+)?z$`)
+	// scheme matches the beginning of an address.
+	scheme = regexp.MustCompile(`^(?:https?|wss?|tcp|udp|grpc|sftp|ftp|ssh|postgres(?:ql)?|mysql|mongodb|redis|amqps?|nats|kafka|clickhouse)$`)
 	// lined matches the units of places in a text.
 	lined = regexp.MustCompile(`^(?:lines?|pages?|zeilen?|seiten?|lignes?|líneas?|páginas?|righe|pagine|linhas?)$`)
 )

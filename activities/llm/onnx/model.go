@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -171,14 +172,11 @@ func (m *Model) digest(dir string, version int) error {
 	all := sha256.New()
 	_, _ = fmt.Fprintf(all, "%d %q %q %t ", version, m.query, m.passage, m.encoder.FirstOnly)
 	parts := []string{filepath.Join(dir, modelFile), filepath.Join(dir, tokenizerName)}
-	// Weights outside of the model's file are named by the exporters of PyTorch and of Hugging Face.
-	for _, pattern := range []string{"[._]data", "_data_[0-9]*"} {
-		found, err := filepath.Glob(filepath.Join(Escape(dir), modelFile+pattern))
-		if err != nil {
-			return fmt.Errorf("look in %q: %w", dir, err)
-		}
-		parts = append(parts, found...)
+	weights, err := external(dir)
+	if err != nil {
+		return fmt.Errorf("look for the weights of the model: %w", err)
 	}
+	parts = append(parts, weights...)
 	for _, part := range parts {
 		sum, err := sumOf(part)
 		if err != nil {
@@ -188,6 +186,30 @@ func (m *Model) digest(dir string, version int) error {
 	}
 	m.Digest = hex.EncodeToString(all.Sum(nil))[:12]
 	return nil
+}
+
+// maxGraph is the size up to which a model's file may have its weights in others. A file with weights of its own is larger.
+const maxGraph = 64 << 20
+
+// external returns the files of a directory that its model names, as those of its weights.
+func external(dir string) (paths []string, err error) {
+	info, err := os.Stat(filepath.Join(dir, modelFile))
+	if err != nil || info.Size() > maxGraph {
+		return nil, err
+	}
+	graph, err := os.ReadFile(filepath.Join(dir, modelFile))
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); bytes.Contains(graph, []byte(e.Name())) {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths, err
 }
 
 // Dimensions is the length of a vector.
