@@ -47,14 +47,14 @@ func TestVectorWriterEndsWhenIdle(t *testing.T) {
 func TestMessagesAreIndexedLater(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
-	r.pending = []vector.Result{{Indexed: 128, More: true}, {Indexed: 3}}
+	r.pending = []vector.Result{{Indexed: 256, More: true}, {Indexed: 3}}
 	var at []time.Duration
 	env := newEnvironment(r, schema.WorkflowID(schema.VectorStream(messageCollection)))
 	begin := env.Now()
 	r.before = func(context.Context, string) { at = append(at, env.Now().Sub(begin)) }
 	env.ExecuteWorkflow(schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: messageCollection})
 	require.NoError(t, env.GetWorkflowError())
-	require.Equal(t, vector.IndexInput{Collection: messageCollection, Limit: 128}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
+	require.Equal(t, vector.IndexInput{Collection: messageCollection, Limit: 256}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
 	require.Len(t, at, 2)
 	require.GreaterOrEqual(t, at[0], 3*time.Second)
 	require.Less(t, at[1], 4*time.Second, "what remains is done at once")

@@ -170,6 +170,7 @@ var notReturned = map[string]string{
 	"retrieve.ErrQuery":       "is of the starter's search",
 	"retrieve.ErrNoMessage":   "is of the starter's entry show, and of agents",
 	"build.ErrNotFound":       "is of the starter's builds",
+	"onnx.ErrNoRuntime":       "makes the slower engine serve, and a model of a directory is refused before a worker runs",
 	"e5.ErrNoLibrary":         "is told when the embedder is made, before a worker runs",
 	"eval.ErrIncomparable":    "is of the starter's eval",
 	"eval.ErrExists":          "is of the starter's eval",
