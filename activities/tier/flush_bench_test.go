@@ -30,6 +30,8 @@ type flushBench struct {
 	head  schema.StreamHead
 	// logged counts the messages of each session.
 	logged map[string]int
+	// lease is that of the log's projectors, zero for the default.
+	lease time.Duration
 }
 
 func newFlushBench(t *testing.T) *flushBench { return newFlushBenchOf(t, llm.NewRules(), Options{}) }
@@ -44,7 +46,7 @@ func newFlushBenchOf(t *testing.T, model llm.Model, opts Options) *flushBench {
 func (b *flushBench) over(conn driver.Conn) *flushBench {
 	b.t.Helper()
 	out := *b
-	log := eventlog.New(conn, eventlog.Options{})
+	log := eventlog.New(conn, eventlog.Options{Lease: b.lease})
 	writer, err := fact.NewWriter(log, conn, fact.Options{})
 	require.NoError(b.t, err)
 	facts, err := fact.NewActivities(log, writer, nil)
