@@ -14,3 +14,6 @@ var ExtractionSchema []byte
 // MaxQuote is the maximum length of a quote in characters, as in ExtractionSchema. Quotes are whole sentences, and no
 // sentence comes near this limit: longer text was pasted.
 const MaxQuote = 16384
+
+// MinLetters is how many letters and digits a quote needs to be looked for. A shorter one stands anywhere.
+const MinLetters = 5

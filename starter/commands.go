@@ -207,7 +207,7 @@ var examples = map[string]string{
 	"builds list":       "starter builds list --status failed\nstarter builds list --class passing --since 7d",
 	"builds replay":     "starter builds replay 04a5ad1b",
 	"builds diff":       "starter builds diff 04a5ad1b 7c20e9f4",
-	"backfill":          "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\nstarter backfill --project demo --extractor rules/worth-v2 --dry-run",
+	"backfill":          "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\nstarter backfill --project demo --extractor rules/worth-v3 --dry-run",
 	"builds retry":      "starter builds retry 04a5ad1b\nstarter builds retry --all-failed --dry-run\nstarter builds retry --all-failed --partial --since 7d\nstarter builds retry --all-failed --class setup",
 }
 

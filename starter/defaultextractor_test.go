@@ -23,5 +23,5 @@ func TestDefaultExtractor(t *testing.T) {
 	require.Contains(t, c.run("facts", "--user", c.project).out, "We focus our unit tests")
 	replayed := decode[build.Replayed](t, c.run("builds", "replay", c.buildsOf(t, "s")[0], "-o", "json"))
 	require.Empty(t, replayed.Differences)
-	require.Equal(t, []string{"the answers are computed again: rules/worth-v2 needs no model"}, replayed.Notes)
+	require.Equal(t, []string{"the answers are computed again: rules/worth-v3 needs no model"}, replayed.Notes)
 }

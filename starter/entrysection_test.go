@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -14,9 +15,18 @@ import (
 // A summary of the profile and a correction show what they are, from a transcript to a person's eyes.
 func TestEntryShowsSectionAndMistake(t *testing.T) {
 	t.Parallel()
-	c := sharedCLI(t)
-	path := write(t, "session.jsonl", said(1, "user", "저는 네이버에서 일하고 있어요.")+said(2, "assistant", "네.")+
-		said(3, "user", "아니요, 포트는 8080이 아니라 8081입니다."))
+	c := newCLI(t)
+	const work, port = "저는 네이버에서 일하고 있어요.", "아니요, 포트는 8080이 아니라 8081입니다."
+	entryOf := func(message int, quote string, more map[string]any) map[string]any {
+		e := map[string]any{"entryId": "e", "type": "fact", "title": quote, "confidence": 0.9, "evidence": []map[string]any{{"messageIndex": message, "quote": quote}}}
+		maps.Copy(e, more)
+		return e
+	}
+	c.work(t, "--model-provider", "openai", "--model", "m", "--model-url", answeringWith(t, []map[string]any{
+		entryOf(0, work, map[string]any{"category": "context"}), entryOf(0, work, map[string]any{"section": "work"}),
+		entryOf(2, port, map[string]any{"category": "correction", "sourceError": "8080"}),
+	}))
+	path := write(t, "session.jsonl", said(1, "user", work)+said(2, "assistant", "네.")+said(3, "user", port))
 	processed := jobsOf(t, c.process(path, "-o", "json"))
 	require.Equal(t, schema.BuildSuccess, processed[0].Result.Status, processed[0].Error)
 

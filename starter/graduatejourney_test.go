@@ -116,6 +116,12 @@ func answering(t *testing.T, quotes map[string]string) string {
 			"entryId": "e", "type": "decision", "title": title, "evidence": []map[string]any{{"messageIndex": 0, "quote": quote}},
 		})
 	}
+	return answeringWith(t, entries)
+}
+
+// answeringWith is a model that answers every question with the entries.
+func answeringWith(t *testing.T, entries []map[string]any) string {
+	t.Helper()
 	content, err := json.Marshal(map[string]any{"entries": entries})
 	require.NoError(t, err)
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/llm/worth"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -124,6 +125,8 @@ type journey struct {
 }
 
 func newJourney(t testing.TB, b *bench) *journey {
+	t.Helper()
+	b.cfg.Model.Model = worth.Version // As people run it.
 	b.start(t)
 	return &journey{bench: b, uris: conversations(t)}
 }

@@ -19,6 +19,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
+	"axiommind/activities/llm/worth"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
@@ -50,6 +51,7 @@ func TestFixtures(t *testing.T) {
 func fixtures(t *testing.T, b *bench, inputs []schema.ProcessSessionInput) {
 	t.Helper()
 	t.Logf("%d sessions", len(inputs))
+	b.cfg.Model.Model = worth.Version // As people run it.
 	b.start(t)
 	first := b.processAll(t, inputs)
 	long := false

@@ -8,9 +8,6 @@ import (
 	"axiommind/schema"
 )
 
-// MinLetters is how many letters and digits a quote needs to be looked for.
-const MinLetters = 5
-
 // MaxOccurrences is how many places are listed at most of a quote that stands in several.
 const MaxOccurrences = 256
 

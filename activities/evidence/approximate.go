@@ -38,7 +38,7 @@ type candidate struct {
 // whether or not it was near enough.
 func (s *Source) similar(q *quote) (m *match, near bool) {
 	runes := q.pattern().Runes
-	if len(runes) < MinLetters || len(runes) > MaxApproximateRunes {
+	if len(runes) < schema.MinLetters || len(runes) > MaxApproximateRunes {
 		return nil, false
 	}
 	if m := s.asLetters(q); m != nil {

@@ -19,7 +19,7 @@ import (
 
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/normal"
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/worth"
 	"axiommind/activities/text"
 	"axiommind/activities/transcript"
 	"axiommind/deploy/local/sharedtest"
@@ -111,7 +111,7 @@ func sentences(text string) []string {
 	for state := -1; text != ""; {
 		var sentence string
 		sentence, text, state = uniseg.FirstSentenceInString(text, state)
-		if sentence = strings.TrimSpace(sentence); letters(sentence) >= evidence.MinLetters {
+		if sentence = strings.TrimSpace(sentence); letters(sentence) >= schema.MinLetters {
 			all = append(all, sentence)
 		}
 	}
@@ -171,7 +171,7 @@ func TestRandomCutsOfConversationsProveNothing(t *testing.T) {
 					j := i + rng.IntN(min(20, len(words)-i))
 					start, end := words[i][0], words[j][1]
 					quote := message[start:end]
-					if letters(quote) < evidence.MinLetters {
+					if letters(quote) < schema.MinLetters {
 						continue
 					}
 					e := a.Align(schema.Quote{Quote: quote})
@@ -226,7 +226,7 @@ func TestQuotesOfTheExtractorProve(t *testing.T) {
 		var o outcome
 		for _, session := range sessions {
 			a := evidence.NewAligner(session, nil)
-			for _, entry := range rules.Extract(session, slices.ContainsFunc(session, ofTool)).Entries {
+			for _, entry := range worth.Extract(session, slices.ContainsFunc(session, ofTool)).Entries {
 				for _, quote := range entry.Evidence {
 					e := a.Align(quote)
 					o.add(e)
@@ -341,7 +341,7 @@ type absence struct {
 }
 
 func (k *absence) add(t *testing.T, a *evidence.Aligner, texts []string, quote string) {
-	if letters(quote) < evidence.MinLetters {
+	if letters(quote) < schema.MinLetters {
 		return
 	}
 	e := a.Align(schema.Quote{Quote: quote})

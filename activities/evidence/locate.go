@@ -215,7 +215,7 @@ func (s *Source) withoutEmphasis(q *quote) *match {
 
 func (s *Source) asWords(q *quote) *match {
 	words := q.words()
-	if letters(words.Text) < MinLetters {
+	if letters(words.Text) < schema.MinLetters {
 		return nil
 	}
 	places := slices.DeleteFunc(listed(s.through(s.words(), words.Text, 0)), func(x extent) bool {
@@ -471,7 +471,7 @@ func (s *Source) unfit(q *quote) string {
 
 // unfit says why a quote can't be looked for, or nothing.
 func (q *quote) unfit() string {
-	if letters(q.text) >= MinLetters {
+	if letters(q.text) >= schema.MinLetters {
 		return ""
 	}
 	for _, r := range q.text {
@@ -482,12 +482,12 @@ func (q *quote) unfit() string {
 	return schema.ReasonEmpty
 }
 
-// letters counts letters and digits up to MinLetters.
+// letters counts letters and digits up to schema.MinLetters.
 func letters(text string) int {
 	n := 0
 	for _, r := range text {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
-			if n++; n == MinLetters {
+			if n++; n == schema.MinLetters {
 				break
 			}
 		}

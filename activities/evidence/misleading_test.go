@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/evidence"
+	"axiommind/schema"
 )
 
 // misleading makes every kind of quote that is near to its message and says something else.
@@ -47,7 +48,7 @@ func misleading(tb testing.TB) map[string][]misquote {
 		}
 	}
 	for kind, quotes := range kinds {
-		kinds[kind] = slices.DeleteFunc(quotes, func(m misquote) bool { return letters(m.quote) < evidence.MinLetters })
+		kinds[kind] = slices.DeleteFunc(quotes, func(m misquote) bool { return letters(m.quote) < schema.MinLetters })
 	}
 	return kinds
 }

@@ -26,7 +26,7 @@ func (q *quote) pieces() []string {
 		if piece == "" {
 			continue
 		}
-		if letters(piece) < MinLetters {
+		if letters(piece) < schema.MinLetters {
 			return nil
 		}
 		if pieces = append(pieces, piece); len(pieces) > MaxPieces {

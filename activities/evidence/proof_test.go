@@ -64,7 +64,7 @@ func TestWholeSentencesProve(t *testing.T) {
 		m := rapid.SampledFrom(messages).Draw(t, "message")
 		run := rapid.SampledFrom(wholeRuns(m, true)).Draw(t, "run")
 		quote := rapid.SampledFrom(harmless).Draw(t, "change")(run)
-		if letters(quote) < evidence.MinLetters || strings.HasPrefix(run, "--") {
+		if letters(quote) < schema.MinLetters || strings.HasPrefix(run, "--") {
 			return // what dashes are in normal form depends on what stands before them
 		}
 		e := align(m, quote)

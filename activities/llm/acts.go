@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/prose"
 	"axiommind/schema"
 )
 
@@ -36,7 +36,7 @@ func withActs(entries []schema.ExtractedEntry, window []schema.Message) []schema
 func actsOf(window []schema.Message) (out []schema.ExtractedEntry, read, answers map[int]bool) {
 	read, answers = map[int]bool{}, map[int]bool{}
 	add := func(e schema.ExtractedEntry, evidence ...schema.Quote) {
-		if e.Title = rules.Title(e.Title); utf8.RuneCountInString(e.Title) < 4 {
+		if e.Title = prose.Title(e.Title); utf8.RuneCountInString(e.Title) < 4 {
 			return
 		}
 		confidence := actConfidence
@@ -60,7 +60,7 @@ func actsOf(window []schema.Message) (out []schema.ExtractedEntry, read, answers
 					continue
 				}
 				before := len(out)
-				add(schema.ExtractedEntry{Type: schema.EntryTaskNote, Title: title, Task: &schema.ExtractedTask{Title: rules.Title(title), Status: status, Listed: true}}, quote)
+				add(schema.ExtractedEntry{Type: schema.EntryTaskNote, Title: title, Task: &schema.ExtractedTask{Title: prose.Title(title), Status: status, Listed: true}}, quote)
 				if len(out) > before {
 					tasks[title] = before
 				}
@@ -86,11 +86,11 @@ func actsOf(window []schema.Message) (out []schema.ExtractedEntry, read, answers
 		case m.Role == schema.RoleUser && m.CallID != "" && i > 0 && window[i-1].CallID == m.CallID && window[i-1].Role == schema.RoleAssistant:
 			question, answer := strings.TrimSpace(window[i-1].Text), strings.TrimSpace(m.Text)
 			e := schema.ExtractedEntry{Type: schema.EntryDecision}
-			short := rules.Cut(answer, actTitle/2)
+			short := prose.Cut(answer, actTitle/2)
 			if short != answer {
 				e.Content = answer
 			}
-			e.Title = rules.Cut(question, actTitle-1-utf8.RuneCountInString(short)) + " " + short
+			e.Title = prose.Cut(question, actTitle-1-utf8.RuneCountInString(short)) + " " + short
 			answers[m.Index], answers[window[i-1].Index] = true, true
 			add(e, schema.Quote{MessageIndex: window[i-1].Index, Quote: question}, schema.Quote{MessageIndex: m.Index, Quote: answer})
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"axiommind/activities/llm/answer"
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/signal"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
@@ -171,9 +171,9 @@ func conversation(all []said) ([]schema.Message, error) {
 
 func judgeSignals(input, expect json.RawMessage) string {
 	var in struct {
-		Kind     rules.Signal `json:"kind"`
-		Text     string       `json:"text"`
-		Messages []said       `json:"messages"`
+		Kind     signal.Signal `json:"kind"`
+		Text     string        `json:"text"`
+		Messages []said        `json:"messages"`
 	}
 	var want struct {
 		Detected      *bool `json:"detected"`
@@ -190,15 +190,15 @@ func judgeSignals(input, expect json.RawMessage) string {
 	if len(in.Messages) == 0 {
 		messages = []schema.Message{{Role: schema.RoleUser, Kind: schema.KindText, Text: in.Text}}
 	}
-	seen := map[rules.Signal]bool{}
-	for _, s := range rules.Signals(messages) {
+	seen := map[signal.Signal]bool{}
+	for _, s := range signal.Last(messages) {
 		seen[s.Signal] = true
 	}
 	for _, w := range []struct {
-		signal rules.Signal
+		signal signal.Signal
 		want   *bool
 	}{
-		{in.Kind, want.Detected}, {rules.SignalCorrection, want.Correction}, {rules.SignalReinforcement, want.Reinforcement},
+		{in.Kind, want.Detected}, {signal.Correction, want.Correction}, {signal.Reinforcement, want.Reinforcement},
 	} {
 		if w.want != nil && seen[w.signal] != *w.want {
 			return fmt.Sprintf("%s seen: %v, want %v", w.signal, seen[w.signal], *w.want)

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/prose"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -84,7 +84,7 @@ func statedTitle(statement string) (title, content string) {
 		}
 	}
 	if !short(title) {
-		title = rules.Title(title)
+		title = prose.Title(title)
 	}
 	return title, statement
 }

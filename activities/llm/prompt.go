@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/signal"
 	"axiommind/schema"
 )
 
@@ -36,7 +36,7 @@ var restPrompt string
 // everything sent to a model except the window.
 func PromptHash() string {
 	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, restPrompt, schema.SchemaVersion,
-		string(schema.ExtractionSchema), correctionHint, reinforcementHint, rules.SignalsVersion)
+		string(schema.ExtractionSchema), correctionHint, reinforcementHint, signal.Version)
 }
 
 // ExtractionRequest asks for the memories in the window. The window should contain only extractable messages.
@@ -57,12 +57,12 @@ const maxHinted = 6
 
 // hint returns a line that points at the signals in the window, or "" if there are none.
 func hint(window []schema.Message) string {
-	shown := rules.SignalsOf(window)
+	shown := signal.Of(window)
 	if len(shown) == 0 {
 		return ""
 	}
 	line := reinforcementHint
-	if shown[0].Signal == rules.SignalCorrection {
+	if shown[0].Signal == signal.Correction {
 		line = correctionHint
 	}
 	var indexes []string

@@ -11,7 +11,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/prose"
 	"axiommind/activities/session"
 	"axiommind/activities/text"
 	"axiommind/schema"
@@ -201,7 +201,7 @@ func grounded(e schema.ExtractedEntry) bool {
 // them from elsewhere: "You're welcome!" was a fact.
 func ground(e *schema.ExtractedEntry, window []schema.Message) {
 	for _, q := range e.Evidence {
-		title := rules.Title(q.Quote)
+		title := prose.Title(q.Quote)
 		stands := func(m schema.Message) bool { return m.Index == q.MessageIndex && strings.Contains(m.Text, q.Quote) }
 		if title == "" || len(text.Content(title)) == 0 || !slices.ContainsFunc(window, stands) {
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/api/serviceerror"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/signal"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/transcript"
 	"axiommind/activities/transcript/format"
@@ -163,9 +163,9 @@ func (c *Client) queued(ctx context.Context, in Conversation) (q schema.QueuedCo
 
 // FindSignals finds what the last of the messages show.
 func FindSignals(messages []schema.Message) (s Signals) {
-	for _, shown := range rules.Signals(messages) {
-		s.Correction = s.Correction || shown.Signal == rules.SignalCorrection
-		s.Reinforcement = s.Reinforcement || shown.Signal == rules.SignalReinforcement
+	for _, shown := range signal.Last(messages) {
+		s.Correction = s.Correction || shown.Signal == signal.Correction
+		s.Reinforcement = s.Reinforcement || shown.Signal == signal.Reinforcement
 	}
 	return s
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"axiommind/activities/llm/prose"
 )
 
 // maxMistake bounds the words of a mistake, in runes: a longer piece is no name for one.
@@ -13,7 +15,7 @@ const maxMistake = 60
 // mistake returns what a correction says is wrong, in its own words, or "" if it does not say so: Y of "use X, not Y".
 func mistake(sentence string) string {
 	for _, find := range []func(string) string{englishMistake, chineseMistake, japaneseMistake, koreanMistake} {
-		if found := clean(find(sentence)); found != "" && utf8.RuneCountInString(found) <= maxMistake {
+		if found := prose.Title(find(sentence)); found != "" && utf8.RuneCountInString(found) <= maxMistake {
 			return found
 		}
 	}
@@ -22,40 +24,40 @@ func mistake(sentence string) string {
 
 var (
 	// negated are words that a "not" after them turns into their opposite: what follows is no name of a mistake.
-	negated = set("is are was were be been am do does did should would could can may might must will shall have has had " +
+	negated = prose.Set("is are was were be been am do does did should would could can may might must will shall have has had " +
 		"it's that's there's i'm we're you're they're he's she's")
 	// denied open a clause that says what is wrong: "it's not X, it's Y".
-	denied = set("is was are were it's that's")
+	denied = prose.Set("is was are were it's that's")
 	// unnamed follow "not" where no mistake does.
-	unnamed = set("only just sure yet necessarily really quite always exactly that this it")
+	unnamed = prose.Set("only just sure yet necessarily really quite always exactly that this it")
 	// clauseWords begin another clause, after what names a mistake.
-	clauseWords = set("because since but and so as when if while which who where please for")
+	clauseWords = prose.Set("because since but and so as when if while which who where please for")
 )
 
 // englishMistake reads "X, not Y", "X instead of Y", "X rather than Y" and "it's not Y, it's X".
 func englishMistake(sentence string) string {
-	words := wordsOf(sentence)
+	words := prose.Words(sentence)
 	for i, w := range words {
 		from := i + 1
-		two := i+1 < len(words) && (w.low == "instead" && words[i+1].low == "of" || w.low == "rather" && words[i+1].low == "than")
+		two := i+1 < len(words) && (w.Low == "instead" && words[i+1].Low == "of" || w.Low == "rather" && words[i+1].Low == "than")
 		if two {
 			from = i + 2
 		}
-		negation := w.low == "not" || w.low == "isn't" || w.low == "wasn't" || w.low == "aren't"
-		if from >= len(words) || i == 0 || !two && !negation || unnamed[words[from].low] {
+		negation := w.Low == "not" || w.Low == "isn't" || w.Low == "wasn't" || w.Low == "aren't"
+		if from >= len(words) || i == 0 || !two && !negation || unnamed[words[from].Low] {
 			continue
 		}
 		end := from + 1
-		for end < len(words) && !words[end].opens && !clauseWords[words[end].low] {
+		for end < len(words) && !words[end].Opens && !clauseWords[words[end].Low] {
 			end++
 		}
-		found := sentence[words[from].start:words[end-1].end]
-		if two || w.low == "not" && !negated[words[i-1].low] {
+		found := sentence[words[from].Start:words[end-1].End]
+		if two || w.Low == "not" && !negated[words[i-1].Low] {
 			return found
 		}
 		// Of what is denied the right thing must follow, or the sentence does not say what it is instead of.
-		if (w.low != "not" || denied[words[i-1].low]) && end < len(words) && (words[end].low == "but" || denied[words[end].low] ||
-			end+1 < len(words) && words[end].low == "it" && denied[words[end+1].low]) {
+		if (w.Low != "not" || denied[words[i-1].Low]) && end < len(words) && (words[end].Low == "but" || denied[words[end].Low] ||
+			end+1 < len(words) && words[end].Low == "it" && denied[words[end+1].Low]) {
 			return found
 		}
 	}
@@ -96,10 +98,10 @@ func chineseMistake(sentence string) string {
 			from = at + len(not)
 			before, after := sentence[:at], sentence[from:]
 			found := upToMark(after, "而是", "是")
-			if strings.HasSuffix(before, "是") || strings.HasPrefix(after, "的") || !strings.ContainsFunc(found, wordRune) {
+			if strings.HasSuffix(before, "是") || strings.HasPrefix(after, "的") || !strings.ContainsFunc(found, prose.WordRune) {
 				continue // 是不是 asks.
 			}
-			if strings.HasPrefix(not, "而") || containsAny(before+after[len(found):], chineseRight) {
+			if strings.HasPrefix(not, "而") || prose.ContainsAny(before+after[len(found):], chineseRight) {
 				return found
 			}
 		}

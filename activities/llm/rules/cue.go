@@ -1,6 +1,13 @@
 package rules
 
-import "axiommind/schema"
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"axiommind/activities/llm/prose"
+	"axiommind/schema"
+)
 
 // kind says what a cue hints at.
 type kind uint8
@@ -13,31 +20,11 @@ const (
 	correction
 	goal
 	task
-	request
 	// doubt cues make a statement a proposal, a condition or an example.
 	doubt
 	// negation cues turn a statement near them into its opposite.
 	negation
 	priority
-	link
-)
-
-// speaker says whose statement counts.
-type speaker uint8
-
-const (
-	anyone speaker = iota
-	user
-	assistant
-)
-
-// place says where in a sentence a cue counts.
-type place uint8
-
-const (
-	anywhere place = iota
-	atStart
-	atEnd
 )
 
 // part says which part of the sentence names the task, or what it waits for.
@@ -52,10 +39,11 @@ const (
 
 // cue is a phrase in lower case and what it means where it stands.
 type cue struct {
-	text  string
-	kind  kind
-	who   speaker
-	place place
+	text string
+	kind kind
+	who  schema.Role
+	// opens is true for cues that count only where they open a sentence.
+	opens bool
 	// with lists phrases of which one must stand in the same sentence; nil for none.
 	with []string
 	// hands cues speak of work on a project: they count where an agent works, and not in a chat.
@@ -65,8 +53,6 @@ type cue struct {
 	title   part
 	blocker part
 	rank    schema.TaskPriority
-	// verb begins the task's title where the cue ends with a verb of work.
-	verb string
 }
 
 // group makes cues of one meaning.
@@ -79,31 +65,64 @@ func group(like cue, texts ...string) []cue {
 	return out
 }
 
-// weight orders kinds within one sentence, and is the confidence of an entry of the kind.
-func (k kind) weight() float64 {
-	switch k {
-	case correction:
-		return 0.85
-	case decision:
-		return 0.8
-	case preference:
-		return 0.75
-	case task:
-		return 0.7
-	case goal:
-		return 0.65
-	case request:
-		return 0.5
-	default:
-		return 0
-	}
-}
+// weights order kinds within one sentence, and are the confidence of an entry of the kind. The others make no entry.
+var weights = [priority + 1]float64{correction: 0.85, decision: 0.8, preference: 0.75, task: 0.7, goal: 0.65}
 
 // tellsMoreThan reports whether c rather than o says what a sentence is about.
 func (c *cue) tellsMoreThan(o *cue) bool {
 	if c.kind != o.kind {
-		return c.kind.weight() > o.kind.weight()
+		return weights[c.kind] > weights[o.kind]
 	}
 	names := func(c *cue) bool { return c.blocker == after || c.blocker == before }
 	return names(c) && !names(o)
+}
+
+// finder finds cues in a text.
+type finder struct {
+	*prose.Phrases
+	cues []cue
+}
+
+var finderOfAll = sync.OnceValue(func() *finder {
+	f := &finder{cues: slices.Concat(englishCues(), koreanCues(), chineseCues(), japaneseCues())}
+	texts := make([]string, len(f.cues))
+	for i, c := range f.cues {
+		texts[i] = c.text
+	}
+	f.Phrases = prose.NewPhrases(texts)
+	return f
+})
+
+// hit is a cue in a text, in bytes.
+type hit struct {
+	*cue
+	start, end int
+}
+
+// find returns the cues in a text, but those that lie within a longer one, and none in a text that no quote can hold.
+func (f *finder) find(text string) []hit {
+	var out []hit
+	if len(text) > schema.MaxQuote*utf8.UTFMax {
+		return nil
+	}
+	for _, h := range f.Find(text) {
+		out = append(out, hit{&f.cues[h.Phrase], h.Start, h.End})
+	}
+	// The one that reaches furthest, of those that begin before: they are in the order of their beginnings.
+	furthest := hit{}
+	kept := out[:0]
+	for i, h := range out {
+		longer := func(o hit) bool { return o.start <= h.start && h.end <= o.end && o.end-o.start > h.end-h.start }
+		within := longer(furthest)
+		for n := i + 1; n < len(out) && out[n].start == h.start; n++ {
+			within = within || longer(out[n])
+		}
+		if h.end > furthest.end || h.end == furthest.end && h.start < furthest.start {
+			furthest = h
+		}
+		if !within && h.kind != void {
+			kept = append(kept, h)
+		}
+	}
+	return kept
 }

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/prose"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -28,7 +28,7 @@ type feature struct {
 
 // sentence is a sentence of a window with its place in it.
 type sentence struct {
-	rules.Sentence
+	prose.Sentence
 	m *schema.Message
 	// message is the place of the message in the window, of messages that the window has. n is the sentence's place in
 	// its message, of the message's sentences.
@@ -46,7 +46,7 @@ func (s *sentence) asks() bool {
 	return strings.HasSuffix(bare, "?") || strings.HasSuffix(bare, "？")
 }
 
-// split returns the sentences of the messages that are conversation, in order. Package rules explains works.
+// split returns the sentences of the messages that are conversation, in order. Works is true where an agent works: see package rules.
 func split(window []schema.Message, works bool) []sentence {
 	var out []sentence
 	for i := range window {
@@ -54,7 +54,7 @@ func split(window []schema.Message, works bool) []sentence {
 		if !m.Extractable() {
 			continue
 		}
-		found := rules.Sentences(m.Text)
+		found := prose.Sentences(m.Text)
 		for n, s := range found {
 			out = append(out, sentence{Sentence: s, m: m, message: i, messages: len(window), n: n, of: len(found)})
 		}
@@ -71,7 +71,7 @@ func split(window []schema.Message, works bool) []sentence {
 		s := &out[i]
 		s.work = min(1, float64(technical)/much/float64(len(out)))
 		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
-			own[s.m] = rules.OwnWords(s.m.Text, works || s.work == 1) + 1
+			own[s.m] = prose.OwnWords(s.m.Text, works || s.work == 1) + 1
 		}
 		s.handedOver = s.m.Role == schema.RoleUser && s.Start+1 >= own[s.m]
 	}

@@ -3,7 +3,7 @@ package worth
 import (
 	"strings"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/prose"
 	"axiommind/schema"
 )
 
@@ -17,7 +17,7 @@ const (
 
 // Passages returns the part of a window that is worth reading: all that the user says for himself, and of the rest the lines with a
 // sentence of some worth, each with the line before and the line after it. The rest is "[...]", and messages of which nothing
-// is left are left out. Package rules explains works.
+// is left are left out. Works is true where an agent works: see package rules.
 func Passages(window []schema.Message, works bool) []schema.Message {
 	all := split(window, works)
 	kept, own := map[*schema.Message][]line{}, map[*schema.Message]int{}
@@ -30,7 +30,7 @@ func Passages(window []schema.Message, works bool) []schema.Message {
 		l := &lines[len(lines)-1]
 		l.worth = max(l.worth, probability(model().weigh(headWorth, features(all, i))))
 		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
-			own[s.m] = rules.OwnWords(s.m.Text, works || s.work == 1)
+			own[s.m] = prose.OwnWords(s.m.Text, works || s.work == 1)
 		}
 		kept[s.m] = lines
 	}

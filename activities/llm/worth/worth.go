@@ -10,20 +10,22 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"axiommind/activities/llm/prose"
 	"axiommind/activities/llm/rules"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
 // Version names the weights. It changes with every change in the results.
-const Version = "worth-v2"
+const Version = "worth-v3"
 
 const (
 	// passesWork and passesChat are the worth from which on a sentence becomes an entry, as a probability, where an agent works
-	// on files and where people talk. In talk the rules find most of what matters, and judges kept a quarter of the sentences below one half.
-	passesWork, passesChat = 0.16, 0.8
+	// on files and where people talk: there, nearly all that becomes one should be worth it.
+	passesWork, passesChat = 0.16, 0.5
 	// most bounds the entries of a window.
 	most = 20
 	// lineMax is the length in runes up to which a line is one entry, since its sentences need each other: readers quote no more.
@@ -59,21 +61,22 @@ var kinds = [heads - headTypes]kind{
 	{label: "reference", entry: schema.EntryReference},
 }
 
-// Extract returns the memories in the messages: the entries of the rules, which know a task's state and blockers by their
-// wording, and then the lines of the sentences of most worth, in their order. Evidence refers to each message's
-// Index, and every quote is whole sentences or lines of its Text. Package rules explains works.
+// Extract returns the memories in the messages: the entries of the rules, which know explicit statements, such as a task's state and
+// its blockers, and then the lines of the sentences of most worth, in their order. Evidence refers to each message's
+// Index, and every quote is whole sentences or lines of its Text. Works is true where an agent works: see package rules.
 func Extract(window []schema.Message, works bool) schema.Extraction {
 	out := rules.Extract(window, works)
-	ranked := entriesOf(model(), split(window, works))
+	all := split(window, works)
+	ranked := entriesOf(model(), all, passes(all))
 	out.Entries = append(out.Entries, slices.DeleteFunc(ranked, func(e schema.ExtractedEntry) bool { return quoted(out.Entries, e.Evidence) })...)
 	return out
 }
 
-// entriesOf returns the entries of the sentences of most worth.
-func entriesOf(w *weights, all []sentence) []schema.ExtractedEntry {
+// entriesOf returns the entries of the sentences of most worth, and at least of that.
+func entriesOf(w *weights, all []sentence, least float64) []schema.ExtractedEntry {
 	var out []schema.ExtractedEntry
-	boundaries := map[*schema.Message]rules.Boundaries{}
-	for _, f := range pick(w, all, passes(all), most) {
+	boundaries := map[*schema.Message]prose.Boundaries{}
+	for _, f := range pick(w, all, least, most) {
 		if e, ok := entryOf(all, f, boundaries); ok {
 			out = append(out, e)
 		}
@@ -116,7 +119,8 @@ func pick(w *weights, all []sentence, least float64, limit int) []found {
 	ranked := []int{}
 	for i := range all {
 		vectors[i] = features(all, i)
-		if worth[i] = probability(w.weigh(headWorth, vectors[i])); worth[i] >= least {
+		// In talk, words of others that a user hands over are material: a letter to improve, a text to translate.
+		if worth[i] = probability(w.weigh(headWorth, vectors[i])); worth[i] >= least && (!all[i].handedOver || all[i].work >= 0.5) {
 			ranked = append(ranked, i)
 		}
 	}
@@ -136,9 +140,10 @@ func pick(w *weights, all []sentence, least float64, limit int) []found {
 			continue
 		}
 		said = append(said, set)
-		f := found{first: i, last: i, best: i, kind: kindOf(w, vectors[i], all[i].handedOver), confidence: 0.5 + 0.5*(worth[i]-least)/(1-least)}
+		f := found{first: i, last: i, best: i, kind: kindOf(w, vectors[i], &all[i]), confidence: 0.5 + 0.5*(worth[i]-least)/(1-least)}
 		sameLine := func(n int) bool {
-			return n >= 0 && n < len(all) && all[n].message == all[i].message && all[n].LineStart == all[i].LineStart && !taken[n]
+			return n >= 0 && n < len(all) && all[n].message == all[i].message && all[n].LineStart == all[i].LineStart &&
+				all[n].handedOver == all[i].handedOver && !taken[n]
 		}
 		if utf8.RuneCountInString(all[i].m.Text[all[i].LineStart:all[i].LineEnd]) <= lineMax {
 			for sameLine(f.first - 1) {
@@ -174,8 +179,8 @@ func width(t string) float64 {
 func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
 
 // kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through them. Words
-// that a user hands over state no fact: those are the user's to state.
-func kindOf(w *weights, v []feature, handedOver bool) kind {
+// that a user hands over state no fact, and those of an assistant no preference and no correction: they are the user's to state.
+func kindOf(w *weights, v []feature, s *sentence) kind {
 	var weighed [len(kinds)]float64
 	best, sum := 0, 0.0
 	for n := range kinds {
@@ -183,7 +188,9 @@ func kindOf(w *weights, v []feature, handedOver bool) kind {
 		sum += weighed[n]
 	}
 	for n, k := range kinds {
-		if k.status != "" && 2*weighed[n] < sum || k.entry == schema.EntryFact && handedOver {
+		users := k.category == schema.CategoryPreference || k.category == schema.CategoryCorrection
+		others := k.entry == schema.EntryFact && s.handedOver || users && s.m.Role == schema.RoleAssistant
+		if others || k.status != "" && 2*weighed[n] < sum {
 			continue
 		}
 		if weighed[n] > weighed[best] {
@@ -213,10 +220,10 @@ func overlap(a, b map[string]bool) float64 {
 }
 
 // entryOf makes an entry of what was found.
-func entryOf(all []sentence, f found, boundaries map[*schema.Message]rules.Boundaries) (schema.ExtractedEntry, bool) {
+func entryOf(all []sentence, f found, boundaries map[*schema.Message]prose.Boundaries) (schema.ExtractedEntry, bool) {
 	first, last := &all[f.first], &all[f.last]
 	quote := quoteOf(first, last, boundaries)
-	if quote == "" {
+	if letters(quote) < schema.MinLetters {
 		return schema.ExtractedEntry{}, false
 	}
 	title := first.m.Text[first.Start:last.End]
@@ -225,12 +232,12 @@ func entryOf(all []sentence, f found, boundaries map[*schema.Message]rules.Bound
 	}
 	evidence := []schema.Quote{{MessageIndex: first.m.Index, Quote: quote}}
 	if asked, ok := answered(all, f); ok {
-		if before := quoteOf(asked, asked, boundaries); before != "" {
+		if before := quoteOf(asked, asked, boundaries); letters(before) >= schema.MinLetters {
 			evidence = append([]schema.Quote{{MessageIndex: asked.m.Index, Quote: before}}, evidence...)
-			title = rules.Cut(asked.text(), titleMax-utf8.RuneCountInString(title)-1) + " " + title
+			title = prose.Cut(asked.text(), titleMax-utf8.RuneCountInString(title)-1) + " " + title
 		}
 	}
-	title = rules.Title(title)
+	title = prose.Title(title)
 	if utf8.RuneCountInString(title) < 4 {
 		return schema.ExtractedEntry{}, false
 	}
@@ -242,14 +249,24 @@ func entryOf(all []sentence, f found, boundaries map[*schema.Message]rules.Bound
 	return e, true
 }
 
+// letters counts the letters and digits of a text.
+func letters(t string) (n int) {
+	for _, r := range t {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			n++
+		}
+	}
+	return n
+}
+
 // quoteOf returns the whole sentences from the first to the last, or "".
-func quoteOf(first, last *sentence, boundaries map[*schema.Message]rules.Boundaries) string {
+func quoteOf(first, last *sentence, boundaries map[*schema.Message]prose.Boundaries) string {
 	b := boundaries[first.m]
 	if b == nil {
 		b = text.NewBoundaries(first.m.Text)
 		boundaries[first.m] = b
 	}
-	return rules.Quote(first.m.Text, b, rules.Sentence{Start: first.Start, End: last.End, LineStart: first.LineStart, LineEnd: last.LineEnd})
+	return prose.Quote(first.m.Text, b, prose.Sentence{Start: first.Start, End: last.End, LineStart: first.LineStart, LineEnd: last.LineEnd})
 }
 
 // answered returns the question of the assistant that a user's short message answers. A fact needs none: it would no longer be

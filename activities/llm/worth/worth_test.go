@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/llm/rules"
+	"axiommind/activities/llm/prose"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -74,9 +74,11 @@ func TestHandedOverWordsStateNoFact(t *testing.T) {
 	require.Len(t, all, 3)
 	for i := range all {
 		require.Equal(t, i >= 2, all[i].handedOver, all[i].text())
-		if of := kindOf(model(), features(all, i), all[i].handedOver); all[i].handedOver {
+		if of := kindOf(model(), features(all, i), &all[i]); all[i].handedOver {
 			require.NotEqual(t, schema.EntryFact, of.entry)
-			require.Equal(t, schema.EntryFact, kindOf(model(), features(all, i), false).entry, "by its words it is one")
+			said := all[i]
+			said.handedOver = false
+			require.Equal(t, schema.EntryFact, kindOf(model(), features(all, i), &said).entry, "by its words it is one")
 		}
 	}
 }
@@ -91,7 +93,7 @@ func TestALineIsOneEntry(t *testing.T) {
 	runs := pick(model(), all, 0, 10)
 	require.Len(t, runs, 2)
 	require.Equal(t, []int{0, 1}, []int{runs[0].first, runs[0].last})
-	e, ok := entryOf(all, runs[0], map[*schema.Message]rules.Boundaries{})
+	e, ok := entryOf(all, runs[0], map[*schema.Message]prose.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "We keep the retry limit at five. The provider blocks us after six.", e.Title)
 	require.Equal(t, said, e.Evidence[0].Quote)
@@ -107,15 +109,15 @@ func TestShortAnswersCarryTheirQuestion(t *testing.T) {
 	all := split(conversation("a: Both work. I recommend option B, a table per tenant, because a restore then touches one of them. Shall I use a table per tenant?",
 		"u: Yes, let's do that."), false)
 	last := len(all) - 1
-	e, ok := entryOf(all, found{first: last, last: last, best: last, kind: kinds[0], confidence: 0.5}, map[*schema.Message]rules.Boundaries{})
+	e, ok := entryOf(all, found{first: last, last: last, best: last, kind: kinds[0], confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "Shall I use a table per tenant? Yes, let's do that.", e.Title)
 	require.Equal(t, []schema.Quote{{MessageIndex: 0, Quote: "Shall I use a table per tenant?"}, {MessageIndex: 1, Quote: "Yes, let's do that."}}, e.Evidence)
 
-	all = split(conversation("a: Shall I?", "a: Done."), false)
-	e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: kinds[6], confidence: 0.5}, map[*schema.Message]rules.Boundaries{})
+	all = split(conversation("a: Shall I?", "a: Merged."), false)
+	e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: kinds[6], confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
 	require.True(t, ok)
-	require.Equal(t, "Done.", e.Title, "an assistant answers no one")
+	require.Equal(t, "Merged.", e.Title, "an assistant answers no one")
 
 	// A preference stays the user's alone, and so does an answer to no question.
 	for _, c := range []struct {
@@ -123,7 +125,7 @@ func TestShortAnswersCarryTheirQuestion(t *testing.T) {
 		kind   kind
 	}{{"a: Shall I push?", kinds[1]}, {"a: All tests pass.", kinds[0]}} {
 		all = split(conversation(c.before, "u: Never push to main."), false)
-		e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: c.kind, confidence: 0.5}, map[*schema.Message]rules.Boundaries{})
+		e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: c.kind, confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
 		require.True(t, ok)
 		require.Equal(t, "Never push to main.", e.Title)
 		require.Len(t, e.Evidence, 1)
@@ -141,8 +143,9 @@ func TestShortLinesOfWorkAreNoEntries(t *testing.T) {
 		{"We stream the import through one connection now, because the database is shared with billing.", true},
 		{"データベースは請求と共有なので、取り込みは一つの接続で流します。", true},
 	} {
-		got := Extract(conversation("u: Look at `pkg/import/archive.go`.", "a: ## Decision in `pkg/import`\n\n"+c.said), true).Entries
-		require.Equal(t, c.found, slices.ContainsFunc(got, func(e schema.ExtractedEntry) bool { return strings.Contains(e.Evidence[0].Quote, c.said) }), "%s: %+v", c.said, got)
+		all := split(conversation("u: Look at `pkg/import/archive.go`.", "a: ## Decision in `pkg/import`\n\n"+c.said), true)
+		got := pick(model(), all, 0, most)
+		require.Equal(t, c.found, slices.ContainsFunc(got, func(f found) bool { return all[f.best].text() == c.said }), "%s: %+v", c.said, got)
 	}
 	require.InDelta(t, 4, width("a 1."), 0)
 	require.InDelta(t, 4, width("共有"), 0)
@@ -187,7 +190,7 @@ func FuzzExtract(f *testing.F) {
 
 func requireSound(t require.TestingT, window []schema.Message) {
 	all := split(window, false)
-	boundaries := map[*schema.Message]rules.Boundaries{}
+	boundaries := map[*schema.Message]prose.Boundaries{}
 	for _, f := range pick(model(), all, 0, 1000) { // Whatever its worth.
 		e, ok := entryOf(all, f, boundaries)
 		if !ok {
@@ -195,6 +198,21 @@ func requireSound(t require.TestingT, window []schema.Message) {
 		}
 		require.NotEmpty(t, e.Title)
 		require.LessOrEqual(t, utf8.RuneCountInString(e.Title), 200)
+		requireWhole(t, window, []schema.ExtractedEntry{e})
+		require.Equal(t, e.Type == schema.EntryTaskNote, e.Task != nil)
+		require.GreaterOrEqual(t, *e.Confidence, 0.0)
+		require.LessOrEqual(t, *e.Confidence, 1.0)
+	}
+	for _, works := range []bool{false, true} {
+		got := Extract(window, works)
+		requireWhole(t, window, got.Entries)
+		require.Equal(t, got, Extract(window, works))
+	}
+}
+
+// requireWhole checks that every quote is whole sentences or lines of its message.
+func requireWhole(t require.TestingT, window []schema.Message, entries []schema.ExtractedEntry) {
+	for _, e := range entries {
 		require.NotEmpty(t, e.Evidence)
 		for _, q := range e.Evidence {
 			m := window[q.MessageIndex-window[0].Index]
@@ -211,11 +229,7 @@ func requireSound(t require.TestingT, window []schema.Message) {
 			}
 			require.True(t, whole, "%q of %q", q.Quote, m.Text)
 		}
-		require.Equal(t, e.Type == schema.EntryTaskNote, e.Task != nil)
-		require.GreaterOrEqual(t, *e.Confidence, 0.0)
-		require.LessOrEqual(t, *e.Confidence, 1.0)
 	}
-	require.Equal(t, Extract(window, false), Extract(window, false))
 }
 
 func TestTokens(t *testing.T) {
