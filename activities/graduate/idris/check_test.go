@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +20,11 @@ import (
 func standIn(t *testing.T, script string) *Checker {
 	path := filepath.Join(t.TempDir(), "idris2")
 	script = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'Idris 2, version 9.9'; exit 0; fi\n" + script
-	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
+	// A process that another test starts meanwhile would inherit the open file, and a text that is written can't run.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte(script), 0o700)
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	return &Checker{Path: path}
 }
 

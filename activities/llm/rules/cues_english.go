@@ -21,7 +21,8 @@ func englishCues() []cue {
 		group(cue{kind: preference, who: schema.RoleUser, opens: true}, "always", "never"),
 		group(cue{kind: preference, who: schema.RoleUser, opens: true, hands: true}, "please don't", "please do not", "don't use",
 			"do not use", "stop using"),
-		group(cue{kind: preference, who: schema.RoleUser, opens: true, with: []string{" over ", "instead of", "rather than"}}, "i prefer"),
+		group(cue{kind: preference, who: schema.RoleUser, opens: true}, "i prefer"),
+		group(cue{kind: void}, "i prefer it", "i prefer this", "i prefer that", "i prefer the", "i prefer them", "i prefer not"),
 		group(cue{kind: void}, "never mind", "nevermind", "i never said", "always been"),
 
 		group(cue{kind: correction, who: schema.RoleUser, with: contrast}, "correction:", "should be", "should have been", "is supposed to be"),
