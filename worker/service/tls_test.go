@@ -24,6 +24,8 @@ import (
 	"axiommind/worker/settings"
 )
 
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
 // environment are variables of a program's environment.
 type environment map[string]string
 

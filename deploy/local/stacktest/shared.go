@@ -59,6 +59,9 @@ type state struct {
 }
 
 var shared = sync.OnceValues(func() (state, error) {
+	if !mainRuns {
+		return state{}, errors.New("start the servers of the tests: no TestMain of this package calls stacktest.Main")
+	}
 	dir, err := sharedDir()
 	if err != nil {
 		return state{}, fmt.Errorf("start the servers of the tests: %w", err)

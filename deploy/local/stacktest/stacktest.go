@@ -45,8 +45,13 @@ const (
 	serverMemory = 4 << 30
 )
 
-// Main runs the tests of a package and exits. Each package that uses the servers calls it from TestMain.
+// mainRuns says that Main has been called.
+var mainRuns bool
+
+// Main runs the tests of a package and exits. Each package that uses the servers calls it from TestMain: without it the
+// test binary that is started as their host would run the tests once more.
 func Main(m *testing.M) {
+	mainRuns = true
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 		debug.SetMemoryLimit(memory)
