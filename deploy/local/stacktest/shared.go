@@ -171,7 +171,7 @@ func startHost(dir string) (ended <-chan error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(filepath.Join(dir, "host.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	log, err := os.OpenFile(hostLog(dir), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -203,12 +203,24 @@ func awaitState(dir string, ended <-chan error) (state, error) {
 		select {
 		case <-tick.C:
 		case err := <-ended:
-			return s, fmt.Errorf("they ended at once (%w): see %s", err, filepath.Join(dir, "host.log"))
+			return s, fmt.Errorf("they ended at once (%w):\n%s", err, said(dir))
 		case <-deadline:
-			return s, fmt.Errorf("they are still being built after %s: run the tests again when %s says that they are ready",
-				buildPatience, filepath.Join(dir, "host.log"))
+			return s, fmt.Errorf("they are not ready after %s: run the tests again when %s says that they are; so far it says:\n%s",
+				buildPatience, hostLog(dir), said(dir))
 		}
 	}
+}
+
+func hostLog(dir string) string { return filepath.Join(dir, "host.log") }
+
+// said returns the end of what the host has written.
+func said(dir string) string {
+	const end = 2000
+	text, err := os.ReadFile(hostLog(dir))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-end):])
 }
 
 func readState(dir string) (state, error) {
@@ -290,7 +302,7 @@ func awaitIdle(dir string, st *stack.Stack) (*os.File, error) {
 	for range time.Tick(watchEvery) {
 		for name, pid := range st.Servers() {
 			if pid == 0 {
-				return nil, errors.Join(fmt.Errorf("%s has ended: see %s", name, filepath.Join(dir, "host.log")), os.Remove(filepath.Join(dir, "state")))
+				return nil, errors.Join(fmt.Errorf("%s has ended: see %s", name, hostLog(dir)), os.Remove(filepath.Join(dir, "state")))
 			}
 		}
 		f, err := lockFile(users, syscall.LOCK_EX|syscall.LOCK_NB)
