@@ -109,9 +109,26 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 		return Appended{}, fmt.Errorf("append to %q: %w", stream, err)
 	}
 	defer unlock()
+	return s.appendLocked(ctx, stream, given, b)
+}
+
+// appendLocked appends to a stream that is locked, or holds the events back.
+func (s *Store) appendLocked(ctx context.Context, stream string, given []schema.Event, b batch) (Appended, error) {
 	t, known, err := s.tail(ctx, stream)
 	if err != nil {
 		return Appended{}, fmt.Errorf("append to %q: %w", stream, err)
+	}
+	held := s.held(ctx, stream)
+	if held != nil && !(known && held.takes(t, b)) {
+		if err := held.flush(ctx); err != nil {
+			return Appended{}, err
+		}
+		if t, known, err = s.tail(ctx, stream); err != nil {
+			return Appended{}, fmt.Errorf("append to %q: %w", stream, err)
+		}
+		if !known || !held.takes(t, b) {
+			held = nil
+		}
 	}
 	onlyWriter := headOf(ctx, stream)
 	// turn counts the tokens that were used up without anything being stored.
@@ -130,6 +147,16 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 			}
 			if err := s.admit(ctx, stream, fresh); err != nil { // It may have waited for others, or for the server.
 				return Appended{}, err
+			}
+			if held != nil { // Only a writer that knows the head holds.
+				held.add(t, fresh, b)
+				if onlyWriter.read.Load() != unread {
+					onlyWriter.read.Store(int64(held.end.last))
+				}
+				for _, e := range fresh {
+					stored[e.ID] = e
+				}
+				return b.result(given, stored, len(fresh)), nil
 			}
 			outcome, err := s.insert(ctx, stream, fresh, b.headings, turn)
 			if outcome != won {
@@ -166,11 +193,20 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 
 // stored returns those of the events that the tail holds, by id.
 func (t tail) stored(events []schema.Event) map[string]schema.Event {
-	wanted := make(map[string]bool, len(events))
-	for _, e := range events {
-		wanted[e.ID] = true
+	ids := make([]string, len(events))
+	for i, e := range events {
+		ids[i] = e.ID
 	}
-	out := make(map[string]schema.Event, len(events))
+	return t.among(ids)
+}
+
+// among returns those of the tail's events that have one of the ids, by id.
+func (t tail) among(ids []string) map[string]schema.Event {
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	out := make(map[string]schema.Event, len(ids))
 	for _, e := range t.events {
 		if wanted[e.ID] {
 			out[e.ID] = e

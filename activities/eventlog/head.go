@@ -235,6 +235,13 @@ func (c *tails) clear() {
 	c.order.Init()
 }
 
+// clearedSince reports whether all streams were forgotten after that time.
+func (c *tails) clearedSince(t time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return t.Before(c.cleared)
+}
+
 // tail returns the end of the stream, if the context tells its head: from memory, or from the server.
 func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 	k := headOf(ctx, stream)
@@ -243,6 +250,12 @@ func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 	}
 	if _, err := s.tombstones(ctx); err != nil { // What is remembered may have been erased.
 		return tail{}, false, err
+	}
+	if held := s.held(ctx, stream); held != nil && len(held.events) > 0 {
+		if s.tails.clearedSince(held.end.born) {
+			return tail{}, false, fmt.Errorf("read %q, of which something was erased since: %w", stream, ErrConcurrentWriter)
+		}
+		return held.end, true, nil
 	}
 	head := k.head
 	t, ok := s.tails.get(stream)

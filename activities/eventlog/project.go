@@ -83,6 +83,11 @@ func (s *Store) Steady(ctx context.Context, p Projector, stream string, plan fun
 }
 
 func (s *Store) project(ctx context.Context, p Projector, stream string) (lease, Progress, error) {
+	if held := s.held(ctx, stream); held != nil { // Tables never hold more than the log.
+		if err := held.Store(ctx); err != nil {
+			return lease{}, Progress{}, projectError(p, stream, err)
+		}
+	}
 	for {
 		l, err := s.acquireLease(ctx, p)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -69,7 +70,14 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	if err != nil {
 		return nil, fmt.Errorf("find %d events: %w", len(eventIDs), err)
 	}
-	return s.at(ctx, places)
+	found, err := s.at(ctx, places)
+	held, _ := ctx.Value(heldKey{}).(*Held)
+	if err != nil || held == nil || held.store != s {
+		return found, err
+	}
+	all := tail{events: held.events}.among(eventIDs)
+	maps.Copy(all, found)
+	return all, nil
 }
 
 // Getter reads events by their ids: a [Store], or what stands in for it.

@@ -184,7 +184,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "BeginShadow", "Count", "Digest", "Drain", "EndSwitch", "Get", "GetMany", "Head", "Headings", "HideCopies", "Load", "MessageKeys", "MessageTimes", "OpenShadow", "Project", "ProjectAll",
+		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "BeginShadow", "Count", "Digest", "Drain", "EndSwitch", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold", "Load", "MessageKeys", "MessageTimes", "OpenShadow", "Project", "ProjectAll",
 		"ProjectTogether", "ProjectorNames", "Read", "Replay", "RowHashes", "SaveOffsets", "Standings", "Steady", "Stream", "Streams", "Totals",
 	}, got)
 }
