@@ -229,8 +229,8 @@ func testFailuresAreNotShared(t *testing.T) {
 	}
 }
 
-// askingSteps are the activities that ask a model, and those beside them.
-var askingSteps = []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession"}
+// askingSteps are the activity that asks a model, and the one that plans the questions and records the answers.
+var askingSteps = []string{"DeriveEntries", "ExtractWindow"}
 
 // A worker that is killed while it asks, halves and asks again, and started again, ends where one ends that nobody
 // disturbed (I2).

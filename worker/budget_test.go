@@ -13,8 +13,8 @@ import (
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
 	// budgetRequests is for the cheapest of some sessions: the first ones of a worker learn its tables.
-	budgetRequests = 31
-	budgetEvents   = 56
+	budgetRequests = 25
+	budgetEvents   = 38
 )
 
 // The work that sessions share waits until the test has ended, as does the question for the embedder in use, so that the

@@ -152,15 +152,14 @@ func awaitScheduled(ctx context.Context, t *testing.T, c client.Client, run clie
 
 // sessionSteps are the activities of a session.
 var sessionSteps = []string{
-	"OpenBuild", "IngestSession", "PlanWindows", "AlignSession",
-	"MaterializeEntries", "CheckEntries", "SubmitTasks", "SubmitMemory", "ProjectSession", "IndexSession", "CloseBuild",
+	"OpenBuild", "IngestSession", "DeriveEntries", "SubmitTasks", "SubmitMemory", "ProjectSession", "IndexSession", "CloseBuild",
 }
 
 // A worker that is killed at any step, and started again, ends in the rows that one ends in that
 // nobody disturbed (I2).
 func TestI2KilledWorker(t *testing.T) {
 	t.Parallel()
-	killedWorker(t, some(t, sessionSteps, 1, "MaterializeEntries"))
+	killedWorker(t, some(t, sessionSteps, 1, "DeriveEntries"))
 }
 
 func killedWorker(t *testing.T, killedIn []string) {

@@ -169,6 +169,9 @@ func retryAtStepOfLostTable(t *testing.T) { //nolint:thelper // a test of the li
 			require.Equal(t, in, starts[0].Input)
 
 			rename(table+"_lost", table)
+			if step == schema.StepMaterialize {
+				step = schema.StepExtract
+			}
 			result := b.requireRetried(t, in.SessionID, id, step)
 			entries := b.requireProven(t, in.SessionID)
 			require.NotEmpty(t, entries)

@@ -97,7 +97,7 @@ func paths() []path {
 		{name: "process_session_no_messages", rooms: with(func(r *rooms) { r.windows, r.ingested = 0, transcript.IngestResult{SkippedLines: 3} })},
 		{name: "process_session_child", start: startAs("by-hand")},
 		{name: "process_session_waits", rooms: with(func(r *rooms) { r.before = holds }), start: startBeside(startAs("by-hand")), during: releases},
-		{name: "process_session_cancelled", rooms: with(func(r *rooms) { r.before = waitIn("AlignSession") }), during: cancelIn("AlignSession"), fails: "canceled"},
+		{name: "process_session_cancelled", rooms: with(func(r *rooms) { r.before = waitIn("AlignSession") }), during: cancelIn("DeriveEntries"), fails: "canceled"},
 		{name: "realign_session", start: startRealign(sessionInput().Key().WorkflowID())},
 		{name: "realign_session_nothing", start: startRealign(sessionInput().Key().WorkflowID()), rooms: with(func(r *rooms) { r.realigned = evidence.RealignResult{} })},
 		{name: "realign_session_child", start: startRealign("by-hand")},

@@ -129,7 +129,9 @@ type processSession struct {
 	started  time.Time
 	progress schema.Progress
 	metrics  []schema.StepMetric
-	cause    error
+	// derivedIn are the metrics of the steps that one activity does, by name.
+	derivedIn map[string]schema.StepMetric
+	cause     error
 	// queuedTo is the position of the last context of the queue that was read.
 	queuedTo uint64
 	// ingested is true once the log holds the start of the build and the messages.

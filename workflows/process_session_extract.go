@@ -3,11 +3,13 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
+	"axiommind/activities/derive"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 	"axiommind/workflows/stategraph"
@@ -18,56 +20,75 @@ const windowsAtOnce = 4
 
 var models *llm.Activities
 
-// extract asks the model about every window that has no whole answer of its extractor yet, a plan of windows
-// at a time. What a plan yielded is recorded before the next one is made, which goes on with what failed. A plan of a
-// local model is done when it is made.
+// extract asks the model about every window that has no whole answer of its extractor yet, a plan of windows at a time, and
+// derives the entries once all answers are there. The steps after it only count the result.
 func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	b := p.build(s)
-	var total llm.RecordResult
+	b, start := p.build(s), workflow.Now(ctx)
+	in := derive.Input{First: b.First, PlanInput: llm.PlanInput{
+		SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: p.started, Head: b.Head,
+		AskGivenUp: p.input.AskGivenUp, Statement: b.Statement,
+	}}
 	for {
-		planIn := llm.PlanInput{
-			SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: p.started, Head: b.Head,
-			AskGivenUp: p.input.AskGivenUp, Statement: b.Statement,
+		summary := "windows, quotes, entries, obligations"
+		if len(in.Answered) > 0 {
+			summary = fmt.Sprintf("%d windows", len(in.Answered))
 		}
-		plan, err := call(storeWork(ctx, "windows"), models.PlanWindows, planIn)
+		result, err := call(storeWork(ctx, summary), derives.DeriveEntries, in)
 		if err != nil {
-			return nil, err
+			return p.notDerived(in, err), err
 		}
-		total = plan.Recorded
-		b.Head = b.Head.Highest(total.Head)
-		p.progress.WindowsDone, p.progress.WindowsTotal = total.Windows, total.Windows+len(plan.Windows)
-		answered, err := p.ask(ctx, b, plan.Windows)
-		if err != nil {
-			return nil, err
+		in.Head, in.Before = in.Head.Highest(result.Head), llm.PlanResult{More: result.Plan.More, Recorded: result.Plan.Recorded}
+		windows, recorded := result.Plan.Windows, result.Plan.Recorded
+		p.progress.WindowsDone, p.progress.WindowsTotal = recorded.Windows, recorded.Windows+len(windows)
+		if len(windows) == 0 {
+			p.timed(ctx, start, result.Metrics)
+			return p.derived(in.Head, result), nil
 		}
-		open := false
-		if len(answered) > 0 {
-			recordIn := llm.RecordInput{
-				SessionKey: p.input.Key(), BuildID: b.BuildID,
-				Extractor: b.Spec.Extractor, Windows: answered, At: p.started, Head: b.Head,
-			}
-			summary := fmt.Sprintf("%d windows", len(answered))
-			result, err := call(storeWork(ctx, summary), models.RecordExtraction, recordIn)
-			if err != nil {
-				return nil, err
-			}
-			total.Add(result)
-			b.Head = b.Head.Highest(result.Head)
-			open = result.Open()
-		}
-		if !plan.More && !open {
-			break
+		b.Head = in.Head
+		if in.Answered, err = p.ask(ctx, b, windows); err != nil {
+			return p.notDerived(in, err), err
 		}
 	}
-	counts := schema.BuildCounts{
-		Windows: total.Windows, Rejected: total.Rejected, Quarantined: total.Unfinished(), GivenUp: total.GivenUp,
+}
+
+// timed keeps the metrics of the derived steps.
+func (p *processSession) timed(ctx workflow.Context, start time.Time, metrics []schema.StepMetric) {
+	p.derivedIn = map[string]schema.StepMetric{}
+	if len(metrics) == 0 {
+		return
 	}
-	update := stategraph.Update{sessionCounts.Add(p.counted(counts)), sessionUsage.Add(total.Usage), sessionHead.Add(b.Head)}
-	// A later build may have extractions of an earlier one to align although it added none.
-	if total.Entries == 0 && counts.Quarantined == 0 && b.First {
+	for _, m := range spread(measured(ctx, schema.StepExtract, start, nil).LatencyMS, metrics) {
+		p.derivedIn[m.Step] = m
+	}
+}
+
+// notDerived is the state after a failure: the answers cost money all the same, and those that are stored are not asked for again.
+func (p *processSession) notDerived(in derive.Input, err error) stategraph.Update {
+	total := in.Before.Recorded
+	if f := detailsOf(err); f.Recorded != nil {
+		total = *f.Recorded
+	} else {
+		for _, w := range in.Answered {
+			total.Usage.Add(w.Usage)
+		}
+	}
+	return stategraph.Update{sessionCounts.Add(p.counted(extracted(total))), sessionUsage.Add(total.Usage), sessionHead.Add(in.Head)}
+}
+
+func extracted(total llm.RecordResult) schema.BuildCounts {
+	return schema.BuildCounts{Windows: total.Windows, Rejected: total.Rejected, Quarantined: total.Unfinished(), GivenUp: total.GivenUp}
+}
+
+// derived is the state after the entries have been derived.
+func (p *processSession) derived(head schema.StreamHead, result derive.Result) stategraph.Update {
+	total := result.Plan.Recorded
+	update := stategraph.Update{
+		sessionCounts.Add(p.counted(extracted(total))), sessionUsage.Add(total.Usage), sessionHead.Add(head), sessionDerived.Set(result),
+	}
+	if result.Empty {
 		update = append(update, sessionStatus.Set(schema.BuildEmpty))
 	}
-	return update, nil
+	return update
 }
 
 // ask asks about the windows, a few at a time, and returns the answers in the windows' order.

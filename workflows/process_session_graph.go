@@ -3,12 +3,14 @@ package workflows
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
+	"axiommind/activities/derive"
 	"axiommind/schema"
 	"axiommind/workflows/stategraph"
 )
@@ -20,6 +22,8 @@ var (
 	sessionHead = stategraph.Reduce("head", schema.StreamHead.Highest, schema.StreamHead{})
 	// sessionResumed is the build that this one goes on with, if it does.
 	sessionResumed = stategraph.LastValue[schema.ResumedBuild]("resumed")
+	// sessionDerived is the result of the steps from extract to check.
+	sessionDerived = stategraph.LastValue[derive.Result]("derived")
 	sessionStatus  = stategraph.LastValue[schema.BuildStatus]("status")
 	sessionCounts  = stategraph.Reduce("counts", addCounts, schema.BuildCounts{})
 	sessionUsage   = stategraph.Reduce("usage", addUsage, schema.Usage{})
@@ -82,7 +86,7 @@ type sessionStep func(ctx workflow.Context, s sessionState) (stategraph.Update, 
 
 // sessionGraph is the graph of process_session. A step that fails leads to fail_build.
 func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error) {
-	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionHead, sessionResumed, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
+	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionHead, sessionResumed, sessionDerived, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
 	add := func(name string, step sessionStep) { g.AddNode(name, p.measured(name, step)) }
 	add(schema.StepOpenBuild, p.openBuild)
 	add(schema.StepIngest, p.ingest)
@@ -100,7 +104,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	g.AddEdge(stategraph.START, schema.StepOpenBuild)
 	then(g, schema.StepOpenBuild, schema.StepIngest, nil)
 	g.AddConditionalEdges(schema.StepIngest, "outcome", afterIngest, stategraph.Paths(
-		schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck, schema.StepTasks, schema.StepMemory,
+		schema.StepExtract, schema.StepTasks, schema.StepMemory,
 		schema.StepProject, schema.StepIndex, schema.StepCloseBuild, schema.StepFailBuild, stategraph.END,
 	))
 	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepMemory))
@@ -136,6 +140,10 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 // other one may have failed, too: only the first by name is recorded.
 func afterIngest(s sessionState) ([]stategraph.Target, error) {
 	step := cmp.Or(sessionResumed.Get(s).Step, schema.StepExtract)
+	switch step {
+	case schema.StepAlign, schema.StepMaterialize, schema.StepCheck: // Extract does them.
+		step = schema.StepExtract
+	}
 	switch {
 	case sessionFailed.Get(s).Step != "":
 		step = schema.StepFailBuild
@@ -198,17 +206,33 @@ func (p *processSession) measured(name string, step sessionStep) stategraph.Node
 		p.progress.Step = name
 		start := workflow.Now(ctx)
 		update, err := step(ctx, s)
-		metric := measured(ctx, name, start, err)
 		if err != nil {
-			f := describeFailure(name, err)
 			if p.cause == nil {
 				p.cause = err
 			}
-			update = append(update, sessionFailed.Add(f))
+			update = append(update, sessionFailed.Add(describeFailure(name, err)))
+		}
+		metric := measured(ctx, name, start, err)
+		if done := detailsOf(err).Metrics; len(done) > 0 {
+			p.metrics = append(p.metrics, spread(metric.LatencyMS, done)...)
+			return update, nil
+		}
+		if of, ok := p.derivedIn[name]; ok && err == nil {
+			metric = of
 		}
 		p.metrics = append(p.metrics, metric)
 		return update, nil
 	}
+}
+
+// spread returns the metrics of steps that one activity does. The first of them has also taken the time of the model: the rest of the total.
+func spread(totalMS float64, metrics []schema.StepMetric) []schema.StepMetric {
+	out := slices.Clone(metrics)
+	for _, m := range metrics[1:] {
+		totalMS -= m.LatencyMS
+	}
+	out[0].LatencyMS = max(out[0].LatencyMS, totalMS)
+	return out
 }
 
 // measured returns the metric of a step that has ended.
@@ -228,7 +252,7 @@ func measured(ctx workflow.Context, step string, start time.Time, err error) sch
 func describeFailure(step string, err error) stepFailure {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
-		return stepFailure{Step: step, Type: application.Type(), Error: application.Message()}
+		return stepFailure{Step: cmp.Or(detailsOf(err).Step, step), Type: application.Type(), Error: application.Message()}
 	}
 	if temporal.IsCanceledError(err) {
 		return stepFailure{Step: step, Type: schema.ErrorCancelled, Error: "cancelled"}
@@ -238,4 +262,13 @@ func describeFailure(step string, err error) stepFailure {
 		return stepFailure{Step: step, Type: schema.ErrorTimeout, Error: err.Error()}
 	}
 	return stepFailure{Step: step, Type: schema.ErrorInternal, Error: err.Error()}
+}
+
+// detailsOf returns the details of the failure of an activity of several steps.
+func detailsOf(err error) (f derive.Failure) {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) && application.HasDetails() {
+		_ = application.Details(&f)
+	}
+	return f
 }

@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
+	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
 	"axiommind/activities/graduate"
@@ -18,6 +19,7 @@ import (
 var (
 	builds      *build.Activities
 	transcripts *transcript.Activities
+	derives     *derive.Activities
 	evidences   *evidence.Activities
 	entries     *entry.Activities
 	graduates   *graduate.Activities
@@ -69,42 +71,25 @@ func (p *processSession) counted(c schema.BuildCounts) schema.BuildCounts {
 	return c
 }
 
-func (p *processSession) align(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := evidence.AlignInput{
-		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started, Head: sessionHead.Get(s),
-	}
-	result, err := call(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in)
-	return stategraph.Update{sessionHead.Add(result.Head)}, err
+// align has been done by [processSession.extract]. It has nothing to count.
+func (p *processSession) align(workflow.Context, sessionState) (stategraph.Update, error) {
+	return nil, nil
 }
 
-func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	opened := sessionOpened.Get(s)
-	in := entry.MaterializeInput{
-		SessionKey: p.input.Key(), BuildID: opened.BuildID, Head: sessionHead.Get(s),
-		Builder: entry.Builder{Extractor: opened.Spec.Extractor, At: p.started},
-	}
-	result, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, in)
-	if err != nil {
-		return nil, err
-	}
+func (p *processSession) materialize(_ workflow.Context, s sessionState) (stategraph.Update, error) {
+	m := sessionDerived.Get(s).Materialized
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
-		Entries: result.Entries, NewEntries: result.New, AlignedEntries: result.Aligned,
-		ProvenEntries: result.Proven, GainedEntries: result.Gained, TaskNotes: result.TaskNotes, Facts: result.Facts,
-		SupersededEntries: result.Superseded, RestoredEntries: result.Restored,
-	})), sessionHead.Add(result.Head)}, nil
+		Entries: m.Entries, NewEntries: m.New, AlignedEntries: m.Aligned,
+		ProvenEntries: m.Proven, GainedEntries: m.Gained, TaskNotes: m.TaskNotes, Facts: m.Facts,
+		SupersededEntries: m.Superseded, RestoredEntries: m.Restored,
+	}))}, nil
 }
 
-func (p *processSession) check(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := graduate.CheckInput{
-		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started, Head: sessionHead.Get(s),
-	}
-	result, err := call(storeWork(ctx, "obligations of entries"), graduates.CheckEntries, in)
-	if err != nil {
-		return nil, err
-	}
+func (p *processSession) check(_ workflow.Context, s sessionState) (stategraph.Update, error) {
+	c := sessionDerived.Get(s).Checked
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
-		CandidateEntries: result.Candidates, VerifiedEntries: result.Verified, PromotedEntries: result.Promoted,
-	})), sessionHead.Add(result.Head)}, nil
+		CandidateEntries: c.Candidates, VerifiedEntries: c.Verified, PromotedEntries: c.Promoted,
+	}))}, nil
 }
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
@@ -118,7 +103,7 @@ func (p *processSession) project(ctx workflow.Context, s sessionState) (stategra
 	if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in); err != nil {
 		return nil, err
 	}
-	if c := sessionCounts.Get(s); c.NewEntries+c.GainedEntries+c.SupersededEntries+c.RestoredEntries+c.PromotedEntries > 0 {
+	if c := sessionCounts.Get(s); c.NewEntries+c.GainedEntries+c.SupersededEntries+c.RestoredEntries+c.PromotedEntries > 0 || sessionResumed.Get(s).Step != "" {
 		wakeGraduation(ctx, p.input.Project)
 	}
 	return nil, nil

@@ -213,6 +213,30 @@ func requireFailedIn(t *testing.T, step, activity string) {
 	}
 }
 
+// A failure after the answers of a model leaves them in the build's record: they cost money, and the next build finds them.
+func TestProcessSessionFailureAfterAnswers(t *testing.T) {
+	t.Parallel()
+	for activity, windows := range map[string]int{"AlignSession": 3, "CheckEntries": 3, "RecordExtraction": 0} {
+		r := newRooms().failing(activity, schema.ErrorStoreRejected)
+		r.windows = 3
+		_, err := process(t, r, sessionInput())
+		require.Error(t, err)
+		f := inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished
+		require.Equal(t, 3, f.Usage.Calls, activity)
+		require.Equal(t, schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: windows}, f.Counts, activity)
+		ran := map[string]int{}
+		for _, m := range f.Metrics {
+			ran[m.Step]++
+			require.GreaterOrEqual(t, m.LatencyMS, 0.0)
+		}
+		for step, n := range ran {
+			require.Equal(t, 1, n, step)
+		}
+		require.Equal(t, 1, ran[schema.StepExtract])
+		require.Equal(t, f.FailedStep, f.Metrics[len(f.Metrics)-1].Step)
+	}
+}
+
 func requireFailure(t *testing.T, err error, step, activity, failureType string) {
 	t.Helper()
 	var application *temporal.ApplicationError
@@ -395,8 +419,8 @@ func TestProcessSessionProgress(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	require.Equal(t, schema.StepIngest, seen["IngestSession"].Step)
 	require.Equal(t, schema.BuildRunning, seen["IngestSession"].Status)
-	require.Equal(t, 3, seen["RecordExtraction"].WindowsDone)
-	require.Equal(t, 3, seen["RecordExtraction"].WindowsTotal)
+	require.Equal(t, 3, seen["DeriveEntries"].WindowsDone)
+	require.Equal(t, 3, seen["DeriveEntries"].WindowsTotal)
 	require.Equal(t, r.opened.BuildID, seen["IndexSession"].BuildID)
 	require.Equal(t, 1, seen["IndexSession"].Counts.Entries)
 	end := ask()

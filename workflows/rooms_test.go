@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
+	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
 	"axiommind/activities/fact"
@@ -166,11 +168,9 @@ func called[T any](ctx context.Context, r *rooms, name string, in any, out func(
 		return none, err
 	}
 	for _, v := range []any{in, result} {
-		data, err := json.Marshal(v)
-		if err != nil {
+		if err := r.measure(v); err != nil {
 			return none, err
 		}
-		r.largest = max(r.largest, len(data))
 	}
 	return result, nil
 }
@@ -312,6 +312,24 @@ func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.R
 
 func (r *rooms) AlignSession(ctx context.Context, in evidence.AlignInput) (evidence.AlignResult, error) {
 	return called(ctx, r, "AlignSession", in, func() (evidence.AlignResult, error) { return r.aligned, nil })
+}
+
+// DeriveEntries calls the steps as the real one does.
+func (r *rooms) DeriveEntries(ctx context.Context, in derive.Input) (derive.Result, error) {
+	result, err := derive.Run(ctx, r, in, func() error { return nil })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if measured := errors.Join(r.measure(in), r.measure(result)); err == nil {
+		err = measured
+	}
+	return result, err
+}
+
+// measure keeps the size of the largest payload.
+func (r *rooms) measure(payload any) error {
+	data, err := json.Marshal(payload)
+	r.largest = max(r.largest, len(data))
+	return err
 }
 
 func (r *rooms) RealignSession(ctx context.Context, in evidence.RealignInput) (evidence.RealignResult, error) {

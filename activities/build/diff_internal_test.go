@@ -109,18 +109,23 @@ func TestReplayedSteps(t *testing.T) {
 		status        schema.BuildStatus
 		failed, since string
 		did           []string
+		stored        string
 	}{
-		"success": {schema.BuildSuccess, "", "", []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize}},
-		"ingest":  {schema.BuildFailed, schema.StepIngest, "", nil},
-		"extract": {schema.BuildFailed, schema.StepExtract, "", []string{schema.StepExtract}},
-		"align":   {schema.BuildFailed, schema.StepAlign, "", []string{schema.StepExtract, schema.StepAlign}},
-		"memory":  {schema.BuildFailed, schema.StepMemory, "", []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize}},
-		"resumed": {schema.BuildSuccess, "", schema.StepMaterialize, []string{schema.StepMaterialize}},
-		"again":   {schema.BuildFailed, schema.StepAlign, schema.StepAlign, []string{schema.StepAlign}},
+		"success": {schema.BuildSuccess, "", "", []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize}, ""},
+		"ingest":  {schema.BuildFailed, schema.StepIngest, "", nil, ""},
+		"extract": {schema.BuildFailed, schema.StepExtract, "", []string{schema.StepExtract}, ""},
+		"align":   {schema.BuildFailed, schema.StepAlign, "", []string{schema.StepExtract}, ""},
+		"long":    {schema.BuildFailed, schema.StepMaterialize, "", []string{schema.StepExtract, schema.StepAlign}, schema.EvidenceAligned},
+		"memory":  {schema.BuildFailed, schema.StepMemory, "", []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize}, ""},
+		"resumed": {schema.BuildSuccess, "", schema.StepMaterialize, []string{schema.StepMaterialize}, ""},
+		"again":   {schema.BuildFailed, schema.StepAlign, schema.StepAlign, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := recording{finished: schema.BuildFinishedPayload{Status: tt.status, FailedStep: tt.failed}}
+			if tt.stored != "" {
+				r.events = []schema.Event{{Type: tt.stored}}
+			}
 			if tt.since != "" {
 				r.started.Resumed = &schema.ResumedBuild{Step: tt.since}
 			}

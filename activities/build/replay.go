@@ -191,7 +191,23 @@ func (r *recording) did(step string) bool {
 	if r.started.Resumed != nil && at < slices.Index(resumableSteps, r.started.Resumed.Step) {
 		return false
 	}
+	if r.brokeOffDeriving() {
+		// It has stored all or nothing, unless the session was too long to be held.
+		return step == schema.StepExtract || slices.ContainsFunc(r.events, func(e schema.Event) bool { return slices.Contains(eventsOf[step], e.Type) })
+	}
 	return r.finished.Status != schema.BuildFailed || at <= slices.Index(resumableSteps, r.finished.FailedStep)
+}
+
+// brokeOffDeriving reports whether the build failed in a step whose events are stored with those of others.
+func (r *recording) brokeOffDeriving() bool {
+	return slices.Contains(derivedSteps, r.finished.FailedStep)
+}
+
+// eventsOf are the types of the events that a step makes of others.
+var eventsOf = map[string][]string{
+	schema.StepAlign:       {schema.EvidenceAligned},
+	schema.StepMaterialize: {schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet},
+	schema.StepCheck:       {schema.IdrisChecked, schema.EntriesPromoted},
 }
 
 // replay is a build that is done again in a scratch database.
@@ -286,7 +302,7 @@ func (r *replay) materialize(ctx context.Context) error {
 	made, err := activities.MaterializeEntries(ctx, entry.MaterializeInput{
 		SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, Builder: entry.Builder{Extractor: r.extractor(), At: r.startedAt},
 	})
-	if err != nil || r.finished.FailedStep == schema.StepMaterialize {
+	if err != nil || r.brokeOffDeriving() {
 		return err
 	}
 	c := &r.counts

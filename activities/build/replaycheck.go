@@ -14,7 +14,7 @@ import (
 // check checks the entries again if the build did. Builds of older programs did not.
 func (r *replay) check(ctx context.Context) error {
 	did := func(m schema.StepMetric) bool { return m.Step == schema.StepCheck }
-	if !slices.ContainsFunc(r.finished.Metrics, did) {
+	if !slices.ContainsFunc(r.finished.Metrics, did) || r.brokeOffDeriving() && !r.did(schema.StepCheck) {
 		return nil
 	}
 	recorded, err := r.compiler()
@@ -25,7 +25,7 @@ func (r *replay) check(ctx context.Context) error {
 	checked, err := graduate.CheckSession(ctx, r.log, recordedCompiler{recorded}, only, graduate.CheckInput{
 		SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, At: r.startedAt,
 	})
-	if err != nil || r.finished.FailedStep == schema.StepCheck {
+	if err != nil || r.brokeOffDeriving() {
 		return err
 	}
 	r.counts.CandidateEntries, r.counts.VerifiedEntries, r.counts.PromotedEntries = checked.Candidates, checked.Verified, checked.Promoted

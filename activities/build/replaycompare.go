@@ -86,17 +86,9 @@ func (r *replay) compareEvents(ctx context.Context) error {
 	return nil
 }
 
-// brokeOff reports whether the build failed in the step that makes events of the type: what follows is not recorded.
+// brokeOff reports whether the build failed in a step whose events are stored with those of the type.
 func (r *replay) brokeOff(eventType string) bool {
-	switch r.finished.FailedStep {
-	case schema.StepAlign:
-		return eventType == schema.EvidenceAligned
-	case schema.StepMaterialize:
-		return slices.Contains([]string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet}, eventType)
-	case schema.StepCheck:
-		return eventType == schema.IdrisChecked || eventType == schema.EntriesPromoted
-	}
-	return false
+	return r.brokeOffDeriving() && slices.ContainsFunc(derivedSteps, func(step string) bool { return slices.Contains(eventsOf[step], eventType) })
 }
 
 // eventText names an event for people.

@@ -56,11 +56,11 @@ func (l Last) retriedInput(askGivenUp bool) *schema.ProcessSessionInput {
 	return &in
 }
 
+// derivedSteps are done together. The next build begins with the first of them, and finds the events of it that are stored.
+var derivedSteps = []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck}
+
 // resumableSteps are the steps that a build can go on with, in order.
-var resumableSteps = []string{
-	schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck, schema.StepTasks, schema.StepMemory,
-	schema.StepProject, schema.StepIndex, schema.StepCloseBuild,
-}
+var resumableSteps = append(slices.Clone(derivedSteps), schema.StepTasks, schema.StepMemory, schema.StepProject, schema.StepIndex, schema.StepCloseBuild)
 
 // undone returns the first step of the finished build that left something to do, or "". Windows that were given up, in
 // this build or an earlier one, are only left to do if they are asked about once more: the given number.
@@ -90,12 +90,16 @@ func (l Last) resumable(spec schema.BuildSpec, windows int) *schema.ResumableBui
 		l = *l.Before
 	}
 	step := l.undone(windows)
+	counts := countsBefore(step, l.Finished.Counts)
+	if slices.Contains(derivedSteps, step) {
+		step = derivedSteps[0]
+	}
 	if !slices.Contains(resumableSteps, step) || l.Started.Source.SHA256 == "" || !sameSoftware(spec, l.Started.Spec) {
 		return nil
 	}
 	return &schema.ResumableBuild{
 		ResumedBuild: schema.ResumedBuild{BuildID: l.Started.BuildID, Step: step},
-		SHA256:       l.Started.Source.SHA256, Counts: countsBefore(step, l.Finished.Counts),
+		SHA256:       l.Started.Source.SHA256, Counts: counts,
 	}
 }
 
@@ -109,14 +113,9 @@ func countsBefore(step string, c schema.BuildCounts) (before schema.BuildCounts)
 	if at > slices.Index(resumableSteps, schema.StepExtract) {
 		before.Windows, before.Quarantined, before.GivenUp, before.Rejected = c.Windows, c.Quarantined, c.GivenUp, c.Rejected
 	}
-	if at > slices.Index(resumableSteps, schema.StepMaterialize) {
-		before.Entries, before.NewEntries, before.GainedEntries = c.Entries, c.NewEntries, c.GainedEntries
-		before.AlignedEntries, before.ProvenEntries = c.AlignedEntries, c.ProvenEntries
-		before.SupersededEntries, before.RestoredEntries = c.SupersededEntries, c.RestoredEntries
-		before.TaskNotes, before.Facts = c.TaskNotes, c.Facts
-	}
 	if at > slices.Index(resumableSteps, schema.StepCheck) {
-		before.CandidateEntries, before.VerifiedEntries, before.PromotedEntries = c.CandidateEntries, c.VerifiedEntries, c.PromotedEntries
+		before = c
+		before.Messages, before.NewMessages, before.SkippedLines, before.Redacted, before.Indexed, before.IndexFailed = 0, 0, 0, 0, 0, 0
 	}
 	if at > slices.Index(resumableSteps, schema.StepIndex) {
 		before.Indexed, before.IndexFailed = c.Indexed, c.IndexFailed

@@ -77,9 +77,7 @@ func TestResumable(t *testing.T) {
 	windows := schema.BuildCounts{Windows: 6, Rejected: 5}
 	made := counted
 	made.Messages, made.NewMessages, made.SkippedLines, made.Indexed = 0, 0, 0, 0
-	checked := made
-	made.CandidateEntries, made.VerifiedEntries, made.PromotedEntries = 0, 0, 0
-	all := checked
+	all := made
 	all.Indexed = 4
 	quarantined := func(f *schema.BuildFinishedPayload) { f.Counts.Quarantined = 1 }
 	for name, tt := range map[string]struct {
@@ -88,15 +86,15 @@ func TestResumable(t *testing.T) {
 		counts schema.BuildCounts
 	}{
 		"extract":                    {lastBuild(schema.BuildFailed, schema.StepExtract, nil), schema.StepExtract, schema.BuildCounts{}},
-		"align":                      {lastBuild(schema.BuildFailed, schema.StepAlign, nil), schema.StepAlign, windows},
-		"materialize":                {lastBuild(schema.BuildFailed, schema.StepMaterialize, nil), schema.StepMaterialize, windows},
-		"check":                      {lastBuild(schema.BuildFailed, schema.StepCheck, nil), schema.StepCheck, made},
-		"tasks":                      {lastBuild(schema.BuildFailed, schema.StepTasks, nil), schema.StepTasks, checked},
-		"memory":                     {lastBuild(schema.BuildFailed, schema.StepMemory, nil), schema.StepMemory, checked},
-		"project":                    {lastBuild(schema.BuildFailed, schema.StepProject, nil), schema.StepProject, checked},
-		"index":                      {lastBuild(schema.BuildFailed, schema.StepIndex, nil), schema.StepIndex, checked},
+		"align":                      {lastBuild(schema.BuildFailed, schema.StepAlign, nil), schema.StepExtract, windows},
+		"materialize":                {lastBuild(schema.BuildFailed, schema.StepMaterialize, nil), schema.StepExtract, windows},
+		"check":                      {lastBuild(schema.BuildFailed, schema.StepCheck, nil), schema.StepExtract, windows},
+		"tasks":                      {lastBuild(schema.BuildFailed, schema.StepTasks, nil), schema.StepTasks, made},
+		"memory":                     {lastBuild(schema.BuildFailed, schema.StepMemory, nil), schema.StepMemory, made},
+		"project":                    {lastBuild(schema.BuildFailed, schema.StepProject, nil), schema.StepProject, made},
+		"index":                      {lastBuild(schema.BuildFailed, schema.StepIndex, nil), schema.StepIndex, made},
 		"close":                      {lastBuild(schema.BuildFailed, schema.StepCloseBuild, nil), schema.StepCloseBuild, all},
-		"vectors":                    {lastBuild(schema.BuildPartial, "", func(f *schema.BuildFinishedPayload) { f.Counts.IndexFailed = 2 }), schema.StepIndex, checked},
+		"vectors":                    {lastBuild(schema.BuildPartial, "", func(f *schema.BuildFinishedPayload) { f.Counts.IndexFailed = 2 }), schema.StepIndex, made},
 		"windows":                    {lastBuild(schema.BuildPartial, "", quarantined), schema.StepExtract, schema.BuildCounts{}},
 		"a window, and index failed": {lastBuild(schema.BuildFailed, schema.StepIndex, quarantined), schema.StepExtract, schema.BuildCounts{}},
 		"ingest":                     {lastBuild(schema.BuildFailed, schema.StepIngest, quarantined), "", schema.BuildCounts{}},

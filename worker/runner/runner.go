@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/batch"
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
+	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
@@ -243,6 +244,7 @@ type rooms struct {
 	llm        *llm.Activities
 	evidence   *evidence.Activities
 	entry      *entry.Activities
+	derive     *derive.Activities
 	task       *task.Activities
 	fact       *fact.Activities
 	tier       *tier.Activities
@@ -259,7 +261,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{indexes: indexes}, make([]error, 14)
+	r, errs := &rooms{indexes: indexes}, make([]error, 15)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, indexes.Enqueuers(true))
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, cfg.ExtractionParams(), cfg.WindowBytes)
@@ -289,6 +291,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	r.graduate, errs[11] = graduate.NewActivities(s.Log, s.ClickHouse, model, s.Temporal, graduate.Options{
 		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
 	})
+	r.derive, errs[14] = derive.NewActivities(s.Log, derive.Rooms{Activities: r.llm, Evidence: r.evidence, Entry: r.entry, Graduate: r.graduate})
 	r.queue, errs[12] = queue.NewActivities(s.Log, s.ClickHouse)
 	if s.Eraser != nil {
 		r.erase, errs[13] = erase.NewActivities(erase.Stores{
@@ -356,7 +359,7 @@ func workerOptions(cfg service.Config) map[string]worker.Options {
 // activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
 	out := map[string][]any{
-		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.queue, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier, r.graduate},
+		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.queue, r.transcript, r.llm, r.evidence, r.entry, r.derive, r.task, r.fact, r.tier, r.graduate},
 		schema.QueueModel:  {r.llm, r.tier, r.graduate},
 		schema.QueueVector: {r.vector},
 		schema.QueueMemory: {r.queue},
