@@ -49,43 +49,37 @@ type SessionInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// Writer returns the input of the workflow that stores the facts.
-func (in SessionInput) Writer() schema.WriterInput {
-	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
-}
-
-// Store stores the facts of the sessions, all of one memory, as if one was stored after the other. Only an activity of
-// the memory's workflow may call it.
-func Store(ctx context.Context, a *Activities, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
-	out := boundary.Outcomes[Result]{Items: make([]boundary.Outcome[Result], len(in.Items))}
-	if len(in.Items) == 0 {
-		return out, nil
-	}
-	stream := in.Items[0].Writer().Stream()
-	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
-	if err != nil {
-		return out, err
-	}
+// Append appends the facts of the sessions, all of one memory, as if one was appended after the other. Only an activity of
+// the memory's workflow may call it, with the head of the memory's stream in the context. [Project] has to follow.
+func Append(ctx context.Context, a *Activities, in []SessionInput) ([]boundary.Outcome[Result], error) {
+	out := make([]boundary.Outcome[Result], len(in))
 	var batches []Batch
 	var places []int
-	for i, item := range in.Items {
+	for i, item := range in {
 		batch, err := a.read(ctx, item)
-		if out.Items[i], err = boundary.Of(ctx, Result{}, err); err != nil {
-			return out, err
+		if out[i], err = boundary.Of(ctx, Result{}, err); err != nil {
+			return nil, err
 		}
-		if out.Items[i].Failed == nil {
+		if out[i].Failed == nil {
 			batches, places = append(batches, batch), append(places, i)
 		}
 	}
-	outcomes, err := a.writer.Apply(ctx, batches)
+	outcomes, err := a.writer.Append(ctx, batches)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	for i, outcome := range outcomes {
-		out.Items[places[i]] = outcome
+		out[places[i]] = outcome
 	}
-	out.Head = a.log.Head(stream)
-	return out, a.index(ctx, stream)
+	return out, nil
+}
+
+// Project brings the tables up to date with the memory's stream, and has its facts indexed.
+func Project(ctx context.Context, a *Activities, stream string) error {
+	if err := a.writer.Project(ctx, stream); err != nil {
+		return err
+	}
+	return a.index(ctx, stream)
 }
 
 // read reads the facts that the session's entries state.

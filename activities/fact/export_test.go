@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -29,6 +30,15 @@ func Plan(m Memory, batch Batch, opts Options) ([]schema.Event, error) {
 // memoryOf is a memory of the facts and of no profile.
 func memoryOf(facts []Fact) Memory {
 	return Memory{Facts: facts, Active: len(Remembered(facts)), Now: day}
+}
+
+// Apply appends the batches and projects them.
+func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
+	outcomes, err := w.Append(ctx, batches)
+	if err == nil {
+		err = w.Project(ctx, schema.MemoryStream(batches[0].User, batches[0].Agent))
+	}
+	return outcomes, err
 }
 
 // ApplyOne applies one batch.

@@ -125,11 +125,11 @@ type piece struct {
 	index int
 }
 
-// Apply appends the events that follow from the facts among the entries of the batches, which are all of one memory.
-// The events are the same as if the batches were applied one after the other, and a batch that is refused for good
-// does not keep the others from being stored. If Apply is called again, after any error or crash, it does the
-// remaining work. The projection is up to date when it returns.
-func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
+// Append appends the events that follow from the facts among the entries of the batches, which are all of one memory.
+// The events are the same as if the batches were appended one after the other, and a batch that is refused for good
+// does not keep the others from being stored. If Append is called again, after any error or crash, it does the
+// remaining work. [Writer.Project] has to follow.
+func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(batches))
 	var pieces []piece
 	for i, batch := range batches {
@@ -153,10 +153,6 @@ func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome
 			pieces = append(pieces, piece{batch, i})
 			batch.Removals = nil // They come before the first part.
 		}
-	}
-	if len(pieces) == 0 && len(batches) > 0 {
-		_, err := w.log.Project(ctx, w.projector, schema.MemoryStream(batches[0].User, batches[0].Agent))
-		return out, err
 	}
 	for len(pieces) > 0 {
 		n, entries := 1, len(pieces[0].Entries)
@@ -213,7 +209,7 @@ func (w *Writer) storeAtOnce(ctx context.Context, pieces []piece, out []boundary
 	if err != nil {
 		return err
 	}
-	appended, err := w.commit(ctx, stream, slices.Concat(planned...))
+	appended, err := w.log.AppendAll(ctx, stream, slices.Concat(planned...))
 	if err != nil {
 		return err
 	}
@@ -319,15 +315,10 @@ func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, 
 	}
 }
 
-func (w *Writer) commit(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
-	if len(events) == 0 {
-		return eventlog.Appended{}, nil
-	}
-	appended, err := w.log.AppendAll(ctx, stream, events)
-	if err == nil {
-		_, err = w.log.Project(ctx, w.projector, stream)
-	}
-	return appended, err
+// Project brings the tables up to date with the stream.
+func (w *Writer) Project(ctx context.Context, stream string) error {
+	_, err := w.log.Project(ctx, w.projector, stream)
+	return err
 }
 
 // Do runs the command. A command that is sent several times takes effect once and returns the same result. Errors are
@@ -367,7 +358,10 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 			return result, refused
 		}
 	}
-	appended, err := w.commit(ctx, stream, events)
+	appended, err := w.log.AppendAll(ctx, stream, events)
+	if err == nil && len(events) > 0 {
+		err = w.Project(ctx, stream)
+	}
 	if err != nil {
 		return result, err
 	}

@@ -83,7 +83,6 @@ func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[Session
 		return out, nil
 	}
 	stream := in.Items[0].Writer().Stream()
-	var err error
 	for i, item := range in.Items {
 		if other := item.Writer().Stream(); other != stream {
 			err := fmt.Errorf("session %q is of the memory %q, not of %q", item.SessionID, other, stream)
@@ -92,57 +91,49 @@ func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[Session
 			}
 		}
 	}
-	head, err := a.storeFacts(ctx, in, out.Items)
-	if err != nil {
-		return out, err
-	}
-	if ctx, err = a.log.AsWriter(ctx, stream, head); err != nil {
-		return out, err
-	}
-	if err := a.flush(ctx, stream, in.Items, out.Items); err != nil {
+	if err := a.store(ctx, stream, in.Head, in.Items, out.Items); err != nil {
 		return out, err
 	}
 	out.Head = a.log.Head(stream)
 	return out, nil
 }
 
-// storeFacts removes the facts that the sessions that did not fail end, stores those that they state, and returns the head of the memory's stream.
-func (a *Activities) storeFacts(
-	ctx context.Context, in boundary.Batch[SessionInput], out []boundary.Outcome[SessionResult],
-) (schema.StreamHead, error) {
-	batch := boundary.Batch[fact.SessionInput]{Head: in.Head}
-	var places []int
-	for i, item := range in.Items {
-		if out[i].Failed != nil || !item.Facts && item.Review == nil {
+// store stores all of the sessions that did not fail. If that is refused for good, it stores each of them alone.
+func (a *Activities) store(
+	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
+) error {
+	err := a.storeAtOnce(ctx, stream, head, items, out)
+	if err == nil {
+		return nil
+	}
+	failed, again := boundary.Of(ctx, SessionResult{}, err)
+	if again != nil {
+		return again
+	}
+	if len(items) == 1 {
+		out[0] = failed
+		return nil
+	}
+	for i := range items {
+		if out[i].Failed != nil {
 			continue
 		}
-		removals, err := a.readReview(eventlog.WithHead(ctx, item.Stream(), item.Head), item)
-		if err != nil {
-			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
-				return in.Head, err
-			}
-			continue
+		out[i] = boundary.Outcome[SessionResult]{}
+		if err := a.store(ctx, stream, head, items[i:i+1], out[i:i+1]); err != nil {
+			return err
 		}
-		batch.Items = append(batch.Items, fact.SessionInput{
-			SessionKey: item.SessionKey, BuildID: item.BuildID, Removals: removals, Head: item.Head,
-		})
-		places = append(places, i)
 	}
-	if len(places) == 0 {
-		return in.Head, nil
-	}
-	stored, err := fact.Store(ctx, a.facts, batch)
-	if err != nil {
-		return in.Head, err
-	}
-	for n, i := range places {
-		out[i] = boundary.Outcome[SessionResult]{Result: SessionResult{Facts: stored.Items[n].Result}, Failed: stored.Items[n].Failed}
-	}
-	return stored.Head, nil
+	return nil
 }
 
-// flush adds the messages of the sessions that did not fail, and that were not flushed before, to the daily record.
-func (a *Activities) flush(ctx context.Context, stream string, items []SessionInput, out []boundary.Outcome[SessionResult]) error {
+// storeAtOnce appends what the sessions that did not fail state, and then their flushes, as one append, and projects both.
+func (a *Activities) storeAtOnce(
+	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
+) error {
+	ctx, err := a.log.AsWriter(ctx, stream, head)
+	if err != nil {
+		return err
+	}
 	sessions, err := a.openSessions(ctx, items, out)
 	if err != nil {
 		return err
@@ -151,10 +142,68 @@ func (a *Activities) flush(ctx context.Context, stream string, items []SessionIn
 	if err != nil {
 		return err
 	}
+	holding, held := a.log.Hold(ctx, stream)
+	facts, err := a.appendFacts(holding, items, out)
+	if err != nil {
+		return err
+	}
+	flushes, err := a.flush(holding, stream, items, sessions, last, out)
+	if err != nil {
+		return err
+	}
+	if err := held.Store(ctx); err != nil {
+		return err
+	}
+	if facts {
+		if err := fact.Project(ctx, a.facts, stream); err != nil {
+			return err
+		}
+	}
+	if flushes {
+		_, err = a.log.Project(ctx, a.projector, stream)
+	}
+	return err
+}
+
+// appendFacts removes the facts that the sessions that did not fail end, and appends those that they state. It reports whether
+// there may be some to project.
+func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out []boundary.Outcome[SessionResult]) (bool, error) {
+	var inputs []fact.SessionInput
+	var places []int
+	for i, item := range items {
+		if out[i].Failed != nil || !item.Facts && item.Review == nil {
+			continue
+		}
+		removals, err := a.readReview(eventlog.WithHead(ctx, item.Stream(), item.Head), item)
+		if err != nil {
+			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
+				return false, err
+			}
+			continue
+		}
+		inputs = append(inputs, fact.SessionInput{SessionKey: item.SessionKey, BuildID: item.BuildID, Removals: removals, Head: item.Head})
+		places = append(places, i)
+	}
+	stored, err := fact.Append(ctx, a.facts, inputs)
+	if err != nil {
+		return false, err
+	}
+	for n, i := range places {
+		out[i] = boundary.Outcome[SessionResult]{Result: SessionResult{Facts: stored[n].Result}, Failed: stored[n].Failed}
+	}
+	return len(places) > 0, nil
+}
+
+// flush appends the messages, from those after the last flush on, of the sessions that did not fail. It reports whether there
+// may be flushes to project.
+func (a *Activities) flush(
+	ctx context.Context, stream string, items []SessionInput, sessions []*session.Session, last map[string]lastFlush,
+	out []boundary.Outcome[SessionResult],
+) (bool, error) {
 	var events []schema.Event
 	var places []int
 	for i, s := range sessions {
-		if s == nil {
+		if s == nil || out[i].Failed != nil {
 			continue
 		}
 		item := items[i]
@@ -169,14 +218,25 @@ func (a *Activities) flush(ctx context.Context, stream string, items []SessionIn
 		event, done, err := a.planFlush(eventlog.WithHead(ctx, item.Stream(), item.Head), s, item, before.To, end)
 		if err != nil {
 			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
-				return err
+				return false, err
 			}
 			continue
 		}
 		last[s.Stream()] = done // For the case that the batch holds the session twice.
 		events, places = append(events, event), append(places, i)
 	}
-	return a.appendFlushes(ctx, stream, events, places, out)
+	appended, err := a.log.AppendAll(ctx, stream, events)
+	if err != nil {
+		return false, err
+	}
+	for i, event := range appended.Events {
+		p, err := schema.Decode[schema.ContextFlushedPayload](event)
+		if err != nil {
+			return false, err
+		}
+		a.flushed(&out[places[i]].Result, flushOf(event.ID, p))
+	}
+	return len(events) > 0, nil
 }
 
 // openSessions opens the sessions that did not fail and that have messages. The others are nil.
@@ -198,44 +258,6 @@ func (a *Activities) openSessions(
 		sessions[i] = s
 	}
 	return sessions, nil
-}
-
-// appendFlushes appends the events, one for the item at each of the places. If that is refused for good, it appends each
-// of them alone.
-func (a *Activities) appendFlushes(
-	ctx context.Context, stream string, events []schema.Event, places []int, out []boundary.Outcome[SessionResult],
-) error {
-	if len(events) == 0 {
-		return nil
-	}
-	appended, err := a.log.AppendAll(ctx, stream, events)
-	if err == nil {
-		_, err = a.log.Project(ctx, a.projector, stream)
-	}
-	if err != nil {
-		failed, err := boundary.Of(ctx, SessionResult{}, err)
-		switch {
-		case err != nil:
-			return err
-		case len(events) == 1:
-			out[places[0]] = failed
-			return nil
-		}
-		for i := range events {
-			if err := a.appendFlushes(ctx, stream, events[i:i+1], places[i:i+1], out); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for i, event := range appended.Events {
-		p, err := schema.Decode[schema.ContextFlushedPayload](event)
-		if err != nil {
-			return err
-		}
-		a.flushed(&out[places[i]].Result, flushOf(event.ID, p))
-	}
-	return nil
 }
 
 // flushed notes the flush in the result, unless it records nothing.

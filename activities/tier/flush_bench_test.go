@@ -79,6 +79,23 @@ func (c brokenConn) PrepareBatch(ctx context.Context, query string, opts ...driv
 	return c.Conn.PrepareBatch(ctx, query, opts...)
 }
 
+// hookedConn calls before ahead of each of the first n inserts into the log.
+type hookedConn struct {
+	driver.Conn
+	n      int
+	before func() error
+}
+
+func (c *hookedConn) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if c.n > 0 && strings.Contains(query, "events_raw") {
+		c.n--
+		if err := c.before(); err != nil {
+			return nil, err
+		}
+	}
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
 // broken is the bench in a process that can't append to the log.
 func (b *flushBench) broken() *flushBench { return b.over(brokenConn{b.conn, "events_raw"}) }
 
@@ -164,6 +181,16 @@ func (b *flushBench) flushes() (out []schema.ContextFlushedPayload) {
 	return out
 }
 
+// types are the types of the events in the log of the memory, in order.
+func (b *flushBench) types() (out []string) {
+	b.t.Helper()
+	for event, err := range b.restarted().log.Stream(b.t.Context(), schema.MemoryStream("ann", "coder"), eventlog.StreamOptions{}) {
+		require.NoError(b.t, err)
+		out = append(out, event.Type)
+	}
+	return out
+}
+
 // countedConn counts the requests that are about one of the tables. A store asks others in the background.
 type countedConn struct {
 	driver.Conn
@@ -183,7 +210,7 @@ func (c *countedConn) PrepareBatch(ctx context.Context, query string, opts ...dr
 }
 
 func countTables(counts map[string]int, query string) {
-	for _, table := range []string{"events_raw", "records_raw"} {
+	for _, table := range []string{"events_raw", "facts_raw", "records_raw"} {
 		if strings.Contains(query, table) {
 			counts[table]++
 		}

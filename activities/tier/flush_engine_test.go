@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 )
@@ -144,19 +144,65 @@ func TestUpdateMemoryNames(t *testing.T) {
 	}
 }
 
-// I2: what a writer that was killed has left undone is done once by the next.
+// I2: what a writer that was killed has left undone is done once by the next. Facts and flush are in the log both or neither.
 func TestI2UpdateMemory(t *testing.T) {
 	t.Parallel()
-	for _, table := range []string{"events_raw", "records_raw"} {
+	for _, table := range []string{"events_raw", "facts_raw", "records_raw"} {
 		b := newFlushBench(t)
-		in := b.session("s", deploy, deployed)
+		in := b.state(b.session("s", deploy, deployed), evening, "Likes Go")
 		_, err := b.over(brokenConn{b.conn, table}).update(in)
 		require.ErrorContains(t, err, "disk full")
-		require.Equal(t, table == "records_raw", len(b.flushes()) == 1)
+		logged := []string{schema.FactCreated, schema.ContextFlushed}
+		if table == "events_raw" {
+			require.Empty(t, b.types())
+		} else {
+			require.Equal(t, logged, b.types())
+		}
 		require.NotEmpty(t, b.restarted().must(in)[0].Flushed)
-		require.Len(t, b.flushes(), 1)
+		require.Equal(t, logged, b.types())
 		require.Len(t, b.records(), 1)
+		require.Equal(t, []string{"Likes Go"}, b.contents())
 	}
+}
+
+// A writer whose stream grows meanwhile stores nothing. The next attempt stores everything after that which came first.
+func TestUpdateMemoryConcurrentWriter(t *testing.T) {
+	t.Parallel()
+	b := newFlushBench(t)
+	in := b.state(b.session("s", deploy), evening, "Likes Go")
+	other := b.session("other", deploy)
+	outrun := &hookedConn{Conn: b.conn, n: 1, before: func() error {
+		b.restarted().must(other)
+		return nil
+	}}
+	late := b.over(outrun)
+	_, err := late.update(in)
+	require.ErrorIs(t, err, eventlog.ErrConcurrentWriter)
+	require.Equal(t, []string{schema.ContextFlushed}, b.types())
+	require.NotEmpty(t, late.must(in)[0].Flushed)
+	require.Equal(t, []string{schema.ContextFlushed, schema.FactCreated, schema.ContextFlushed}, b.types())
+	require.Len(t, b.records(), 2)
+	require.Equal(t, []string{"Likes Go"}, b.contents())
+}
+
+// A batch that the server refuses for good is stored session by session.
+func TestUpdateMemoryRefusedByTheServer(t *testing.T) {
+	t.Parallel()
+	b := newFlushBench(t)
+	items := []SessionInput{b.state(b.session("one", deploy), evening, "Likes Go"), b.session("two", deployed, deploy)}
+	out, err := b.over(&hookedConn{Conn: b.conn, n: 2, before: func() error {
+		return &clickhouse.Exception{Code: 497, Message: "not enough privileges"}
+	}}).update(items...)
+	require.NoError(t, err)
+	require.Equal(t, schema.ErrorStoreRejected, out[0].Failed.Type)
+	require.Zero(t, out[0].Result)
+	require.Nil(t, out[1].Failed)
+	require.NotEmpty(t, out[1].Result.Flushed)
+	require.Equal(t, []string{schema.ContextFlushed}, b.types())
+	for _, done := range b.must(items...) {
+		require.NotEmpty(t, done.Flushed)
+	}
+	require.Equal(t, []string{schema.ContextFlushed, schema.FactCreated, schema.ContextFlushed}, b.types())
 }
 
 // A session of another memory fails alone.
@@ -224,9 +270,11 @@ func (b *flushBench) state(in SessionInput, at time.Time, contents ...string) Se
 		require.NoError(b.t, err)
 		events = append(events, event)
 	}
-	_, err := b.log.Append(b.t.Context(), in.Stream(), events)
+	ctx, err := b.log.AsWriter(b.t.Context(), in.Stream(), in.Head)
 	require.NoError(b.t, err)
-	in.Facts = true
+	_, err = b.log.Append(ctx, in.Stream(), events)
+	require.NoError(b.t, err)
+	in.Facts, in.Head = true, b.log.Head(in.Stream())
 	return in
 }
 
@@ -254,21 +302,14 @@ func TestUpdateMemoryStoresFacts(t *testing.T) {
 		}
 		require.Len(t, b.flushes(), 2)
 	}
-	var types []string
-	for event, err := range b.log.Stream(t.Context(), schema.MemoryStream("ann", "coder"), eventlog.StreamOptions{}) {
-		require.NoError(t, err)
-		types = append(types, event.Type)
-	}
-	require.Equal(t, []string{schema.FactCreated, schema.FactCreated, schema.ContextFlushed, schema.ContextFlushed}, types)
-	facts, err := fact.NewTables(b.conn).List(t.Context(), "ann", "coder")
-	require.NoError(t, err)
-	require.Len(t, facts, 2)
+	require.Equal(t, []string{schema.FactCreated, schema.ContextFlushed, schema.FactCreated, schema.ContextFlushed}, b.types())
+	require.Equal(t, []string{"Likes Go", "Owns a cat"}, b.contents())
 
 	// The head that is handed on is the stream's.
 	require.Equal(t, schema.StreamHead{Known: true, Seq: 4}, b.head)
 }
 
-// What a flush costs: an insert into the log, which is read back, and one into the table. Only about a session that came
+// What a session costs: an insert into the log, which is read back, and one into each table. Only about a session that came
 // in parts the table is asked.
 func TestUpdateMemoryRequests(t *testing.T) {
 	t.Parallel()
@@ -278,12 +319,12 @@ func TestUpdateMemoryRequests(t *testing.T) {
 	counted.reset()
 	b.lease = time.Hour // A busy machine outlives a short one, and the log asks for it again.
 	c := b.over(counted)
-	c.must(c.session("warm", deploy))
+	c.must(c.state(c.session("warm", deploy), evening, "Likes tea"))
 	for i, messages := range [][]schema.Message{{deploy, deployed}, {said(schema.RoleUser, "and again")}} {
-		in := c.session("s", messages...)
+		in := c.state(c.session("s", messages...), evening, fmt.Sprint("Likes ", i))
 		counted.reset()
 		c.must(in)
-		require.Equal(t, map[string]int{"events_raw": 1, "records_raw": 1}, counted.inserts)
+		require.Equal(t, map[string]int{"events_raw": 1, "facts_raw": 1, "records_raw": 1}, counted.inserts)
 		require.LessOrEqual(t, counted.queries["events_raw"], 1)
 		require.Equal(t, i, counted.queries["records_raw"])
 	}

@@ -28,8 +28,9 @@ func TestGatherReadsWhatIsBelieved(t *testing.T) {
 		}
 		e.ID = m.entry(t, scope, e)
 		ids[title] = e.ID
-		_, err = w.Apply(t.Context(), []fact.Batch{{User: m.user, Agent: m.agent, Project: "red", SessionID: "s", Entries: []schema.Entry{e}}})
+		_, err = w.Append(t.Context(), []fact.Batch{{User: m.user, Agent: m.agent, Project: "red", SessionID: "s", Entries: []schema.Entry{e}}})
 		require.NoError(t, err)
+		require.NoError(t, w.Project(t.Context(), schema.MemoryStream(m.user, m.agent)))
 	}
 	read := func() map[string][]schema.SourceKind {
 		out := map[string][]schema.SourceKind{}
