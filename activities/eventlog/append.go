@@ -227,7 +227,9 @@ func (s *Store) lookUp(ctx context.Context, stream string, t tail, events []sche
 	if err != nil {
 		return t, nil, err
 	}
-	if last != t.last || t.seen.IsZero() {
+	if remembered, ok := s.tails.get(stream); ok && remembered.last == last {
+		t = remembered
+	} else if last != t.last || t.seen.IsZero() {
 		t = tail{from: last, last: last, born: now}
 	}
 	t.seen = now

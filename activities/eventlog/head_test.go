@@ -279,6 +279,42 @@ func contains(list []string, s string) bool {
 	return false
 }
 
+// A stream that is remembered as a whole stays so when a writer that does not know the head appends to it.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	conn := &counted{Conn: database(t)}
+	s := eventlog.New(conn, eventlog.Options{Lease: time.Hour})
+	for range 2 {
+		n := int(s.Head("w/a").Seq)
+		_, known, err := s.Whole(t.Context(), "w/a", nil)
+		require.NoError(t, err)
+		require.False(t, known, "without the head")
+		head, err := s.Load(t.Context(), "w/a")
+		require.NoError(t, err)
+		ctx := eventlog.WithHead(t.Context(), "w/a", head)
+		_, err = s.Append(t.Context(), "w/a", events("k", n+2)) // Some are known.
+		require.NoError(t, err)
+		conn.n.Store(0)
+		holding, _ := s.Hold(ctx, "w/a")
+		_, err = s.Append(holding, "w/a", events("held", 1))
+		require.NoError(t, err)
+		all, known, err := s.Whole(holding, "w/a", nil)
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Len(t, all, n+3)
+		some, known, err := s.Whole(ctx, "w/a", []string{"none"})
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Empty(t, some)
+		require.Zero(t, conn.n.Load())
+	}
+	_, err := s.Append(t.Context(), "w/a", events("many", 1001))
+	require.NoError(t, err)
+	_, known, err := s.Whole(eventlog.WithHead(t.Context(), "w/a", s.Head("w/a")), "w/a", nil)
+	require.NoError(t, err)
+	require.False(t, known, "a long one")
+}
+
 // Work that was begun before asks the server once for what another attempt may have appended.
 func TestAgain(t *testing.T) {
 	t.Parallel()

@@ -230,6 +230,12 @@ func (s *Store) remembered(ctx context.Context, sel selection, after position) (
 	return events, true, nil
 }
 
+// Whole returns all events of the stream that have one of the types, or known as false if the store does not remember the
+// stream as a whole: a long one, or one whose head the context does not know. Held events are among them (see [Store.Hold]).
+func (s *Store) Whole(ctx context.Context, stream string, types []string) (events []schema.Event, known bool, err error) {
+	return s.remembered(ctx, selection{stream: stream, types: types}, position{stream: stream})
+}
+
 func (s *Store) pageLen(keys []key) int {
 	var size int64
 	for i, k := range keys {

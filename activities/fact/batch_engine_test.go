@@ -87,6 +87,61 @@ func TestSessionsAtOnce(t *testing.T) {
 	require.Equal(t, alone.allRows(t), b.allRows(t))
 }
 
+// I4: a memory whose events the log remembers is known without a request, and is that of the tables: what is planned of it is the
+// same.
+func TestPlanFromTheLog(t *testing.T) {
+	t.Parallel()
+	const user, agent = "ann/o'neil", "세 \\ \x01"
+	stream, opts := schema.MemoryStream(user, agent), fact.Options{MaxFacts: 5}
+	known, read := newBench(t, opts), newBench(t, opts)
+	conn := &counted{Conn: known.conn}
+	writer, err := fact.NewWriter(known.log, conn, opts)
+	require.NoError(t, err)
+	var entries []string
+	for i := range 8 {
+		batch := batchOf(user, agent, fmt.Sprint("s", i), "Likes Go", fmt.Sprint("one ", i), "?two", fmt.Sprint("three ", i%3))
+		if i%2 == 1 {
+			batch = sections(batch, "work", "personal")
+		}
+		want, err := read.writer.ApplyOne(t.Context(), batch)
+		require.NoError(t, err)
+		head, err := known.log.Load(t.Context(), stream)
+		require.NoError(t, err)
+		ctx := eventlog.WithHead(t.Context(), stream, head)
+		conn.queries = 0
+		outcomes, err := writer.Append(ctx, []fact.Batch{batch})
+		require.NoError(t, err)
+		require.Equal(t, want, outcomes[0].Result)
+		require.Zero(t, conn.queries)
+		require.NoError(t, writer.Project(ctx, stream))
+		for _, w := range []*fact.Writer{read.writer, known.writer} {
+			_, err = w.Do(t.Context(), fact.Command{User: user, Agent: agent, RequestID: fmt.Sprint("c", i), Actor: "ann", At: noon.Add(time.Duration(i) * time.Minute),
+				Op: []fact.Op{fact.OpCreate, fact.OpSection, fact.OpCreate, fact.OpClear}[i%4], Section: []string{"", "work", "", ""}[i%4],
+				Content: []*string{p(fmt.Sprint("said ", i)), p([]string{"", "Rests"}[i/4]), p("Likes Go"), nil}[i%4]})
+			if i%4 != 2 {
+				require.NoError(t, err)
+			}
+		}
+		for _, e := range batch.Entries {
+			entries = append(entries, e.ID)
+		}
+		m, err := known.tables.Load(t.Context(), fact.Needs{User: user, Agent: agent, Entries: entries, All: true, Profile: true, Version: true})
+		require.NoError(t, err)
+		folded, err := fact.FoldMemory(known.events(t, user, agent))
+		require.NoError(t, err)
+		delete(folded.Done, "") // Of commands.
+		for i, f := range folded.Facts {
+			folded.Facts[i] = planned(f)
+		}
+		for name, s := range folded.Sections {
+			folded.Sections[name] = fact.Section{Name: s.Name, Summary: s.Summary, Confidence: s.Confidence, UpdatedAt: s.UpdatedAt, Version: s.Version}
+		}
+		require.Equal(t, m, folded)
+	}
+	require.Equal(t, read.events(t, user, agent), known.events(t, user, agent))
+	require.Equal(t, read.allRows(t), known.allRows(t))
+}
+
 // A session that is refused for good is refused alone, wherever in the batch it is and whoever refuses it: the room,
 // the plan or the log.
 func TestRefusedAlone(t *testing.T) {

@@ -95,6 +95,9 @@ func inOrder(facts map[string]Fact) []Fact {
 	return out
 }
 
+// FoldMemory is the memory that the events leave.
+func FoldMemory(events []schema.Event) (Memory, error) { return foldMemory(events) }
+
 // LoadPart reads a memory as if it was not small.
 func (t *Tables) LoadPart(ctx context.Context, n Needs) (Memory, error) { return t.loadPart(ctx, n) }
 

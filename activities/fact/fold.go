@@ -2,6 +2,8 @@ package fact
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"axiommind/schema"
@@ -108,6 +110,47 @@ func (f Fact) after(o occurrence) Fact {
 		f.Confidence = p.Confidence
 	}
 	return f
+}
+
+// foldMemory returns all that there is to know of a memory from the events of its stream.
+func foldMemory(events []schema.Event) (Memory, error) {
+	m := Memory{Done: map[string]bool{}, Sections: map[string]Section{}}
+	facts := map[string]Fact{}
+	for _, e := range events {
+		o, err := readEvent(e)
+		if err != nil {
+			return m, err
+		}
+		switch p := o.payload.(type) {
+		case schema.FactCreatedPayload:
+			m.Done[p.EntryID] = true
+		case schema.FactSkippedPayload:
+			m.Done[p.EntryID] = true
+		case schema.FactMergedPayload:
+			m.Done[p.EntryID] = true
+		case schema.ProfileUpdatedPayload:
+			m.Done[p.EntryID], m.Version = true, e.Seq
+			if s := sectionOf(p, e); !s.UpdatedAt.Before(m.Sections[p.Section].UpdatedAt) {
+				m.Sections[p.Section] = s
+			}
+		case schema.FactsClearedPayload:
+			m.Cleared = later(m.Cleared, e.TS)
+		}
+		if id := o.payload.Fact(); id != "" {
+			facts[id] = facts[id].after(o)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(facts)) {
+		f := facts[id]
+		if !f.Exists() {
+			continue
+		}
+		m.Facts, m.Version = append(m.Facts, f), max(m.Version, f.Version)
+		if f.Status == Active {
+			m.Active++
+		}
+	}
+	return m, nil
 }
 
 func firstFact(p schema.FactCreatedPayload, e schema.Event) Fact {

@@ -53,32 +53,11 @@ func (m *memory) replay(asOf time.Time) []Fact {
 	return facts
 }
 
-// state is what the tables hold of the log.
+// state is what the log holds.
 func (m *memory) state() Memory {
-	out := memoryOf(m.facts)
-	out.Done, out.Sections, out.Read = map[string]bool{}, map[string]Section{}, m.read
-	for _, e := range m.log {
-		o, err := readEvent(e)
-		require.NoError(m.t, err)
-		switch p := o.payload.(type) {
-		case schema.FactCreatedPayload:
-			out.Done[p.EntryID] = true
-		case schema.FactSkippedPayload:
-			out.Done[p.EntryID] = true
-		case schema.FactMergedPayload:
-			out.Done[p.EntryID] = true
-		case schema.ProfileUpdatedPayload:
-			out.Done[p.EntryID], out.Version = true, e.Seq
-			if !e.TS.Before(out.Sections[p.Section].UpdatedAt) {
-				out.Sections[p.Section] = sectionOf(p, e)
-			}
-		case schema.FactsClearedPayload:
-			out.Cleared = e.TS
-		}
-	}
-	for _, f := range m.facts {
-		out.Version = max(out.Version, f.Version)
-	}
+	out, err := foldMemory(m.log)
+	require.NoError(m.t, err)
+	out.Read, out.Now = m.read, day
 	return out
 }
 

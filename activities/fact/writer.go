@@ -24,6 +24,7 @@ type Log interface {
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
 	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
+	Whole(ctx context.Context, stream string, types []string) (events []schema.Event, known bool, err error)
 }
 
 // Writer writes facts to memory streams. For each stream only one caller at a time may use it: the workflow whose id
@@ -201,11 +202,7 @@ func (w *Writer) store(ctx context.Context, pieces []piece, out []boundary.Outco
 
 func (w *Writer) storeAtOnce(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
 	stream := schema.MemoryStream(pieces[0].User, pieces[0].Agent)
-	var planned [][]schema.Event
-	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
-		planned, err = w.plan(ctx, pieces)
-		return err
-	})
+	planned, err := w.plan(ctx, stream, pieces)
 	if err != nil {
 		return err
 	}
@@ -223,7 +220,7 @@ func (w *Writer) storeAtOnce(ctx context.Context, pieces []piece, out []boundary
 	return nil
 }
 
-func (w *Writer) plan(ctx context.Context, pieces []piece) ([][]schema.Event, error) {
+func (w *Writer) plan(ctx context.Context, stream string, pieces []piece) ([][]schema.Event, error) {
 	needs := w.needs(pieces[0].User, pieces[0].Agent)
 	batches := make([]Batch, len(pieces))
 	var entries []schema.Entry
@@ -242,7 +239,7 @@ func (w *Writer) plan(ctx context.Context, pieces []piece) ([][]schema.Event, er
 			entries, proposals = append(entries, e), append(proposals, x)
 		}
 	}
-	m, err := w.load(ctx, needs, len(needs.Entries))
+	m, err := w.recall(ctx, stream, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -301,6 +298,23 @@ func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (
 }
 
 func unique(values iter.Seq[string]) []string { return slices.Compact(slices.Sorted(values)) }
+
+// recall returns what a plan for the needs must know: of a memory whose events the log remembers, all that there is, without
+// a request. Of others it reads the tables.
+func (w *Writer) recall(ctx context.Context, stream string, needs Needs) (m Memory, err error) {
+	events, known, err := w.log.Whole(ctx, stream, w.projector.Types())
+	if err != nil {
+		return m, fmt.Errorf("read facts: %w", err)
+	}
+	if known && needs.Uses.IsZero() {
+		return foldMemory(events)
+	}
+	err = w.log.Steady(ctx, w.projector, stream, func() (err error) {
+		m, err = w.load(ctx, needs, len(needs.Entries))
+		return err
+	})
+	return m, err
+}
 
 // load reads what a plan of some proposals needs, each of which evicts at most one fact.
 func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, error) {

@@ -147,8 +147,7 @@ func (a *Activities) storeAtOnce(
 	if err != nil {
 		return err
 	}
-	flushes, err := a.flush(holding, stream, items, sessions, last, out)
-	if err != nil {
+	if err := a.flush(holding, stream, items, sessions, last, out); err != nil {
 		return err
 	}
 	if err := held.Store(ctx); err != nil {
@@ -159,9 +158,7 @@ func (a *Activities) storeAtOnce(
 			return err
 		}
 	}
-	if flushes {
-		_, err = a.log.Project(ctx, a.projector, stream)
-	}
+	_, err = a.log.Project(ctx, a.projector, stream) // Also for what an attempt before has appended.
 	return err
 }
 
@@ -194,12 +191,11 @@ func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out 
 	return len(places) > 0, nil
 }
 
-// flush appends the messages, from those after the last flush on, of the sessions that did not fail. It reports whether there
-// may be flushes to project.
+// flush appends the messages, from those after the last flush on, of the sessions that did not fail.
 func (a *Activities) flush(
 	ctx context.Context, stream string, items []SessionInput, sessions []*session.Session, last map[string]lastFlush,
 	out []boundary.Outcome[SessionResult],
-) (bool, error) {
+) error {
 	var events []schema.Event
 	var places []int
 	for i, s := range sessions {
@@ -218,7 +214,7 @@ func (a *Activities) flush(
 		event, done, err := a.planFlush(eventlog.WithHead(ctx, item.Stream(), item.Head), s, item, before.To, end)
 		if err != nil {
 			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
-				return false, err
+				return err
 			}
 			continue
 		}
@@ -227,16 +223,16 @@ func (a *Activities) flush(
 	}
 	appended, err := a.log.AppendAll(ctx, stream, events)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for i, event := range appended.Events {
 		p, err := schema.Decode[schema.ContextFlushedPayload](event)
 		if err != nil {
-			return false, err
+			return err
 		}
 		a.flushed(&out[places[i]].Result, flushOf(event.ID, p))
 	}
-	return len(events) > 0, nil
+	return nil
 }
 
 // openSessions opens the sessions that did not fail and that have messages. The others are nil.

@@ -147,8 +147,11 @@ func TestUpdateMemoryNames(t *testing.T) {
 // I2: what a writer that was killed has left undone is done once by the next. Facts and flush are in the log both or neither.
 func TestI2UpdateMemory(t *testing.T) {
 	t.Parallel()
-	for _, table := range []string{"events_raw", "facts_raw", "records_raw"} {
+	for i, table := range []string{"events_raw", "facts_raw", "records_raw", "records_raw"} {
 		b := newFlushBench(t)
+		if i == 3 { // Then the log is asked for the last flush.
+			b.session("s", deploy)
+		}
 		in := b.state(b.session("s", deploy, deployed), evening, "Likes Go")
 		_, err := b.over(brokenConn{b.conn, table}).update(in)
 		require.ErrorContains(t, err, "disk full")
@@ -309,8 +312,8 @@ func TestUpdateMemoryStoresFacts(t *testing.T) {
 	require.Equal(t, schema.StreamHead{Known: true, Seq: 4}, b.head)
 }
 
-// What a session costs: an insert into the log, which is read back, and one into each table. Only about a session that came
-// in parts the table is asked.
+// What a session costs: an insert into the log, which is read back, and one into each table. No table is asked about a
+// memory that the log remembers.
 func TestUpdateMemoryRequests(t *testing.T) {
 	t.Parallel()
 	b := newFlushBench(t)
@@ -326,6 +329,6 @@ func TestUpdateMemoryRequests(t *testing.T) {
 		c.must(in)
 		require.Equal(t, map[string]int{"events_raw": 1, "facts_raw": 1, "records_raw": 1}, counted.inserts)
 		require.LessOrEqual(t, counted.queries["events_raw"], 1)
-		require.Equal(t, i, counted.queries["records_raw"])
+		require.Zero(t, counted.queries["facts_raw"]+counted.queries["records_raw"])
 	}
 }

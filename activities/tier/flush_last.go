@@ -29,7 +29,7 @@ func flushOf(eventID string, p schema.ContextFlushedPayload) lastFlush {
 // lastFlushes returns the last flush of each session, by the session's stream. The sessions are of the memory with the
 // stream; some may be nil.
 //
-// If the model is local, it asks only about sessions that came in several parts: a session that came in one was either
+// If the model is local, it looks only for sessions that came in several parts: a session that came in one was either
 // flushed as a whole, and then it is flushed under the same key again, or not at all. What another model summarizes may
 // be flushed in several parts.
 func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []*session.Session) (map[string]lastFlush, error) {
@@ -44,11 +44,33 @@ func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []
 	if len(asked) == 0 {
 		return last, nil
 	}
-	err := a.log.Steady(ctx, a.projector, stream, func() (err error) {
+	events, known, err := a.log.Whole(ctx, stream, []string{schema.ContextFlushed})
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		return foldFlushes(events)
+	}
+	err = a.log.Steady(ctx, a.projector, stream, func() (err error) {
 		last, err = a.tables.lastFlushes(ctx, asked)
 		return err
 	})
 	return last, err
+}
+
+// foldFlushes returns the last flush of each session in the events of a memory.
+func foldFlushes(events []schema.Event) (map[string]lastFlush, error) {
+	last := map[string]lastFlush{}
+	for _, e := range events {
+		p, err := schema.Decode[schema.ContextFlushedPayload](e)
+		if err != nil {
+			return nil, err
+		}
+		if f := flushOf(e.ID, p); f.To > last[p.Stream()].To {
+			last[p.Stream()] = f
+		}
+	}
+	return last, nil
 }
 
 // lastFlushes returns the last flush of those of the sessions, all of one memory, that were flushed, by the session's
