@@ -198,7 +198,7 @@ func TestI2RealignAgain(t *testing.T) {
 	in.At = in.At.Add(time.Second)
 	require.Equal(t, evidence.RealignResult{Extractions: 1, Head: first.Head}, rooms.realign(t, in), "another act")
 	require.Equal(t, events, countEvents(t, conn))
-	_, err := rooms.env.ExecuteActivity(rooms.evidence.AlignSession, evidence.AlignInput{SessionKey: f.session, BuildID: "b2", At: in.At})
+	_, err := evidence.AlignSession(t.Context(), f.log, evidence.AlignInput{SessionKey: f.session, BuildID: "b2", At: in.At})
 	require.NoError(t, err)
 	require.Equal(t, events, countEvents(t, conn), "to align is for what nobody has aligned")
 	require.Zero(t, c.verify(t, exitOK).False)

@@ -37,7 +37,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 		if err != nil {
 			return p.notDerived(in, err), err
 		}
-		in.Head, in.Before = in.Head.Highest(result.Head), llm.PlanResult{More: result.Plan.More, Recorded: result.Plan.Recorded}
+		in.Head, in.Before = in.Head.Highest(result.Head), derive.Before{More: result.Plan.More, Recorded: result.Plan.Recorded}
 		windows, recorded := result.Plan.Windows, result.Plan.Recorded
 		p.progress.WindowsDone, p.progress.WindowsTotal = recorded.Windows, recorded.Windows+len(windows)
 		if len(windows) == 0 {

@@ -313,11 +313,7 @@ func (r *replay) materialize(ctx context.Context) error {
 }
 
 func (r *replay) align(ctx context.Context) error {
-	activities, err := evidence.NewActivities(r.log)
-	if err != nil {
-		return err
-	}
-	_, err = activities.AlignSession(ctx, evidence.AlignInput{SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, At: r.startedAt})
+	_, err := evidence.AlignSession(ctx, r.log, evidence.AlignInput{SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, At: r.startedAt})
 	return err
 }
 

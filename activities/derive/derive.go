@@ -18,7 +18,7 @@ import (
 	"axiommind/schema"
 )
 
-// Steps are the activities of the rooms that the steps are.
+// Steps are the work of the rooms.
 type Steps interface {
 	PlanWindows(context.Context, llm.PlanInput) (llm.PlanResult, error)
 	RecordExtraction(context.Context, llm.RecordInput) (llm.RecordResult, error)
@@ -29,15 +29,25 @@ type Steps interface {
 
 // Rooms are the rooms of the steps.
 type Rooms struct {
-	*llm.Activities
-	Evidence *evidence.Activities
+	Log      *eventlog.Store
+	LLM      *llm.Activities
 	Entry    *entry.Activities
 	Graduate *graduate.Activities
 }
 
+// PlanWindows implements [Steps].
+func (r Rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResult, error) {
+	return llm.Plan(ctx, r.LLM, in)
+}
+
+// RecordExtraction implements [Steps].
+func (r Rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.RecordResult, error) {
+	return llm.Record(ctx, r.LLM, in)
+}
+
 // AlignSession implements [Steps].
 func (r Rooms) AlignSession(ctx context.Context, in evidence.AlignInput) (evidence.AlignResult, error) {
-	return r.Evidence.AlignSession(ctx, in)
+	return evidence.AlignSession(ctx, r.Log, in)
 }
 
 // MaterializeEntries implements [Steps].
@@ -71,7 +81,13 @@ type Input struct {
 	First bool `json:"first,omitempty"`
 	// Answered are the windows of the plan before, and Before is the rest of that plan.
 	Answered []llm.AnsweredWindow `json:"answered,omitempty"`
-	Before   llm.PlanResult       `json:"before,omitzero"`
+	Before   Before               `json:"before,omitzero"`
+}
+
+// Before is the rest of a plan whose windows are answered.
+type Before struct {
+	More     bool             `json:"more"`
+	Recorded llm.RecordResult `json:"recorded"`
 }
 
 // Result counts the derived entries, or holds the windows to ask the model about first.

@@ -16,7 +16,6 @@ import (
 	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/evidence"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/worth"
@@ -40,11 +39,11 @@ func newBench(t testing.TB, windowBytes int) *bench {
 	b := &bench{log: eventlog.New(conn, eventlog.Options{})}
 	model, err := llm.NewModel(t.Context(), llm.Config{Model: worth.Version})
 	require.NoError(t, err)
-	errs := make([]error, 4)
-	b.rooms.Activities, errs[0] = llm.NewActivities(b.log, model, llm.Params{}, windowBytes)
-	b.rooms.Evidence, errs[1] = evidence.NewActivities(b.log)
-	b.rooms.Entry, errs[2] = entry.NewActivities(b.log, conn)
-	b.rooms.Graduate, errs[3] = graduate.NewActivities(b.log, conn, model, &mocks.Client{}, graduate.Options{})
+	errs := make([]error, 3)
+	b.rooms.Log = b.log
+	b.rooms.LLM, errs[0] = llm.NewActivities(b.log, model, llm.Params{}, windowBytes)
+	b.rooms.Entry, errs[1] = entry.NewActivities(b.log, conn)
+	b.rooms.Graduate, errs[2] = graduate.NewActivities(b.log, conn, model, &mocks.Client{}, graduate.Options{})
 	require.NoError(t, errors.Join(errs...))
 	return b
 }

@@ -44,13 +44,11 @@ type AlignResult struct {
 }
 
 // AlignSession finds the quotes of every extraction of the session that is not aligned yet.
-func (a *Activities) AlignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
-	stream := in.Stream()
-	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in AlignInput) (AlignResult, error) {
-		result, err := a.alignSession(ctx, in)
-		result.Head = a.log.Head(stream)
-		return result, err
-	})
+func AlignSession(ctx context.Context, log *eventlog.Store, in AlignInput) (AlignResult, error) {
+	a := &Activities{log}
+	result, err := a.alignSession(eventlog.WithHead(ctx, in.Stream(), in.Head), in)
+	result.Head = log.Head(in.Stream())
+	return result, err
 }
 
 func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResult, error) {

@@ -26,7 +26,6 @@ type checkBench struct {
 	testing.TB
 	conn     driver.Conn
 	log      *eventlog.Store
-	evidence *evidence.Activities
 	entries  *entry.Activities
 	compiler Compiler
 	only     bool
@@ -37,8 +36,6 @@ func newCheckBench(t testing.TB) *checkBench {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	b := &checkBench{TB: t, conn: conn, log: eventlog.New(conn, eventlog.Options{}), compiler: answering{}}
 	var err error
-	b.evidence, err = evidence.NewActivities(b.log)
-	require.NoError(t, err)
 	b.entries, err = entry.NewActivities(b.log, conn)
 	require.NoError(t, err)
 	return b
@@ -103,7 +100,7 @@ func (b *checkBench) state(key schema.SessionKey, build string, first int, messa
 		})
 	}
 	b.add(key, build, x, fmt.Sprint("extract/", key.SessionID, build))
-	_, err := b.evidence.AlignSession(b.Context(), evidence.AlignInput{SessionKey: key, BuildID: build, At: checkedAt})
+	_, err := evidence.AlignSession(b.Context(), b.log, evidence.AlignInput{SessionKey: key, BuildID: build, At: checkedAt})
 	require.NoError(b, err)
 	_, err = b.entries.MaterializeEntries(b.Context(), entry.MaterializeInput{SessionKey: key, BuildID: build})
 	require.NoError(b, err)

@@ -63,7 +63,7 @@ func TestPlanTakesStatement(t *testing.T) {
 	said := schema.Statement{Type: schema.EntryFact, Category: schema.CategoryKnowledge, Corrects: "e'1"}
 	in := PlanInput{SessionKey: b.key, BuildID: "b1", Extractor: schema.PersonExtractor(), At: time.UnixMicro(1), Statement: &said}
 	for range 2 {
-		plan, err := b.PlanWindows(t.Context(), in)
+		plan, err := Plan(t.Context(), b.Activities, in)
 		require.NoError(t, err)
 		require.Empty(t, plan.Windows)
 		require.False(t, plan.More)
@@ -81,7 +81,7 @@ func TestPlanTakesStatement(t *testing.T) {
 	require.Equal(t, schema.CategoryKnowledge, found[0].Entries[0].Category)
 
 	in.Statement = nil
-	_, err := b.PlanWindows(t.Context(), in)
+	_, err := Plan(t.Context(), b.Activities, in)
 	require.ErrorContains(t, err, "the build began with extractor person/statement")
 	s, err := session.Open(t.Context(), b.log, b.key)
 	require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
 	"axiommind/schema"
@@ -43,13 +42,12 @@ type PlanResult struct {
 	Recorded RecordResult `json:"recorded"`
 }
 
-// PlanWindows returns the windows without a complete answer. First come the open ones among those that were asked about
+// Plan returns the windows without a complete answer. First come the open ones among those that were asked about
 // before: see [ledger.decide]. Then comes the part of the session that the extractor has not seen, cut into windows.
 //
-// Nobody has to be asked if the model is [Local]: then PlanWindows extracts from the windows, records what it found and
-// returns no windows.
-func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
-	return boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, a.plan)
+// A [Local] model need not be asked: then Plan extracts from the windows, records the extractions and returns no windows.
+func Plan(ctx context.Context, a *Activities, in PlanInput) (PlanResult, error) {
+	return a.plan(eventlog.WithHead(ctx, in.Stream(), in.Head), in)
 }
 
 func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {

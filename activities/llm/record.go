@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm/prose"
 	"axiommind/activities/session"
@@ -91,9 +90,9 @@ func (r *RecordResult) add(p schema.MemoryExtractedPayload) {
 	r.Usage.Add(p.Usage)
 }
 
-// RecordExtraction reads the stored answers and appends one event for each window.
-func (a *Activities) RecordExtraction(ctx context.Context, in RecordInput) (RecordResult, error) {
-	return boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, a.record)
+// Record reads the stored answers and appends one event for each window.
+func Record(ctx context.Context, a *Activities, in RecordInput) (RecordResult, error) {
+	return a.record(eventlog.WithHead(ctx, in.Stream(), in.Head), in)
 }
 
 func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, error) {

@@ -71,7 +71,7 @@ func Replay(ctx context.Context, log *eventlog.Store, in ReplayInput) (ReplayRes
 			result.Here = here.String()
 			recorded, err = a.computeAgain(ctx, in, s)
 		} else {
-			recorded, err = a.RecordExtraction(ctx, in.RecordInput)
+			recorded, err = Record(ctx, a, in.RecordInput)
 		}
 		if err != nil {
 			return result, err

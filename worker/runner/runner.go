@@ -291,7 +291,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	r.graduate, errs[11] = graduate.NewActivities(s.Log, s.ClickHouse, model, s.Temporal, graduate.Options{
 		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
 	})
-	r.derive, errs[14] = derive.NewActivities(s.Log, derive.Rooms{Activities: r.llm, Evidence: r.evidence, Entry: r.entry, Graduate: r.graduate})
+	r.derive, errs[14] = derive.NewActivities(s.Log, derive.Rooms{Log: s.Log, LLM: r.llm, Entry: r.entry, Graduate: r.graduate})
 	r.queue, errs[12] = queue.NewActivities(s.Log, s.ClickHouse)
 	if s.Eraser != nil {
 		r.erase, errs[13] = erase.NewActivities(erase.Stores{
