@@ -13,7 +13,7 @@ import (
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
 	// budgetRequests is for the cheapest of some sessions: the first ones of a worker learn its tables.
-	budgetRequests = 22
+	budgetRequests = 21
 	budgetEvents   = 38
 )
 

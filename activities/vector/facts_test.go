@@ -1,13 +1,37 @@
 package vector
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/mocks"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
+
+// The writer is woken for facts that a person entered, and not for those that a session states: they add no rows.
+func TestEnqueueWakesForRows(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	log, temporal, woken := eventlog.New(conn, eventlog.Options{}), &mocks.Client{}, 0
+	temporal.On("SignalWithStartWorkflow", mock.Anything, mock.Anything, schema.SignalWake, mock.Anything, mock.Anything, mock.Anything, mock.Anything).
+		Run(func(mock.Arguments) { woken++ }).Return(nil, nil)
+	enqueuer := NewEnqueuer(log, NewOutboxProjector(conn, version(t)), temporal)
+	stream := schema.MemoryStream("ann", "")
+	for i, act := range []schema.Act{{EntryID: "entry"}, {RequestID: "1"}} {
+		event, err := schema.NewEvent(schema.FactCreatedPayload{Act: act, FactID: fmt.Sprint("fact_", i), Content: "I like tea.", Category: "preference"},
+			schema.Event{TS: start, Actor: "test", DedupeKey: fmt.Sprint("fact ", i)})
+		require.NoError(t, err)
+		_, err = log.Append(t.Context(), stream, []schema.Event{event})
+		require.NoError(t, err)
+		require.NoError(t, enqueuer.Enqueue(t.Context(), stream))
+		require.Equal(t, i, woken)
+	}
+}
 
 // What a person entered, or put in other words, is indexed under no project; what a session states is not indexed again.
 // Reconcile and rebuild know the facts, too.

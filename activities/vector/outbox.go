@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -69,11 +70,13 @@ type OutboxProjector struct {
 	conn     driver.Conn
 	version  string
 	requests requested
+	// written counts the rows that this process has written.
+	written atomic.Int64
 }
 
 // NewOutboxProjector returns the projector for the index: see [schema.Indexes].
 func NewOutboxProjector(conn driver.Conn, version string) *OutboxProjector {
-	p := &OutboxProjector{conn, version, entryRequests}
+	p := &OutboxProjector{conn: conn, version: version, requests: entryRequests}
 	if _, messages := schema.SplitIndex(version); messages {
 		p.requests = messageRequests
 	}
@@ -114,6 +117,7 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 		}
 		rows = append(rows, made...)
 	}
+	p.written.Add(int64(len(rows)))
 	return writeRows(ctx, p.conn, rows)
 }
 

@@ -27,16 +27,17 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 	}
 }
 
-// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. If an earlier
+// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. Facts that a session states
+// add none. If an earlier
 // attempt died after it added the rows, a retry adds none; neither does a session that is given again, perhaps because the
 // writer's embedder was mended. Then the writer is woken if any row is pending. To know that is to read every row of the
 // collection, which the first attempt at task titles does not: most sessions add none.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
-	progress, err := e.log.Project(ctx, e.projector, stream)
-	if err != nil {
+	before := e.projector.written.Load()
+	if _, err := e.log.Project(ctx, e.projector, stream); err != nil {
 		return err
 	}
-	if progress.Events > 0 {
+	if e.projector.written.Load() > before {
 		return e.writer.Wake(ctx, e.temporal)
 	}
 	_, messages := schema.SplitIndex(e.projector.version)
