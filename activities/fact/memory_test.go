@@ -53,7 +53,7 @@ func (m *memory) replay(asOf time.Time) []Fact {
 	return facts
 }
 
-// state is what the log holds.
+// state is the fold of the log.
 func (m *memory) state() Memory {
 	out, err := foldMemory(m.log)
 	require.NoError(m.t, err)

@@ -127,9 +127,9 @@ type piece struct {
 }
 
 // Append appends the events that follow from the facts among the entries of the batches, which are all of one memory.
-// The events are the same as if the batches were appended one after the other, and a batch that is refused for good
-// does not keep the others from being stored. If Append is called again, after any error or crash, it does the
-// remaining work. [Writer.Project] has to follow.
+// The events are the same as if the batches were appended one after the other. A batch with an entry of another scope is
+// refused alone. Another error is of one of the batches, or of all. If Append is called again, after any error or crash, it does
+// the remaining work. [Writer.Project] has to follow.
 func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(batches))
 	var pieces []piece
@@ -162,45 +162,15 @@ func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcom
 			n++
 		}
 		if err := w.store(ctx, pieces[:n], out); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("update facts from session %q: %w", pieces[0].SessionID, err)
 		}
 		pieces = pieces[n:]
 	}
 	return out, nil
 }
 
-// store stores the pieces at once. If that is refused for good, it stores each of them alone: those that are not at
-// fault are stored.
+// store appends the events of the pieces at once.
 func (w *Writer) store(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
-	pieces = slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return out[p.index].Failed != nil })
-	if len(pieces) == 0 {
-		return nil
-	}
-	err := w.storeAtOnce(ctx, pieces, out)
-	if err == nil {
-		return nil
-	}
-	first := pieces[0]
-	if len(pieces) == 1 {
-		err = fmt.Errorf("update facts from session %q: %w", first.SessionID, err)
-	}
-	outcome, again := boundary.Of(ctx, Result{}, err)
-	switch {
-	case again != nil:
-		return again
-	case len(pieces) == 1:
-		out[first.index] = outcome
-		return nil
-	}
-	for i := range pieces {
-		if err := w.store(ctx, pieces[i:i+1], out); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *Writer) storeAtOnce(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
 	stream := schema.MemoryStream(pieces[0].User, pieces[0].Agent)
 	planned, err := w.plan(ctx, stream, pieces)
 	if err != nil {
@@ -299,8 +269,8 @@ func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (
 
 func unique(values iter.Seq[string]) []string { return slices.Compact(slices.Sorted(values)) }
 
-// recall returns what a plan for the needs must know: of a memory whose events the log remembers, all that there is, without
-// a request. Of others it reads the tables.
+// recall returns the memory as far as a plan needs it. If the log remembers all events of the stream, that takes no request.
+// Otherwise it reads the tables.
 func (w *Writer) recall(ctx context.Context, stream string, needs Needs) (m Memory, err error) {
 	events, known, err := w.log.Whole(ctx, stream, w.projector.Types())
 	if err != nil {

@@ -126,7 +126,7 @@ func (a *Activities) store(
 	return nil
 }
 
-// storeAtOnce appends what the sessions that did not fail state, and then their flushes, as one append, and projects both.
+// storeAtOnce stores the facts and then the flushes of the sessions that did not fail as one append, and projects both.
 func (a *Activities) storeAtOnce(
 	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
 ) error {
@@ -158,7 +158,7 @@ func (a *Activities) storeAtOnce(
 			return err
 		}
 	}
-	_, err = a.log.Project(ctx, a.projector, stream) // Also for what an attempt before has appended.
+	_, err = a.log.Project(ctx, a.projector, stream) // An attempt before may have appended some.
 	return err
 }
 

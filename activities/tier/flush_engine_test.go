@@ -144,7 +144,7 @@ func TestUpdateMemoryNames(t *testing.T) {
 	}
 }
 
-// I2: what a writer that was killed has left undone is done once by the next. Facts and flush are in the log both or neither.
+// I2: the next writer does once the rest of the work of one that was killed. Facts and flush are in the log both or neither.
 func TestI2UpdateMemory(t *testing.T) {
 	t.Parallel()
 	for i, table := range []string{"events_raw", "facts_raw", "records_raw", "records_raw"} {
@@ -312,7 +312,7 @@ func TestUpdateMemoryStoresFacts(t *testing.T) {
 	require.Equal(t, schema.StreamHead{Known: true, Seq: 4}, b.head)
 }
 
-// What a session costs: an insert into the log, which is read back, and one into each table. No table is asked about a
+// A session costs an insert into the log, which is read back, and one into each table. No table is asked about a
 // memory that the log remembers.
 func TestUpdateMemoryRequests(t *testing.T) {
 	t.Parallel()
