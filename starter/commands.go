@@ -19,9 +19,10 @@ type command struct {
 	flags func(a *app, f *pflag.FlagSet) func(ctx context.Context, args []string) error
 }
 
-// section is a part of the help.
+// section is a group of commands in the help.
 type section struct {
-	title string
+	// title and summary are its line in the help of the program; topic is the page that explains it.
+	title, topic, summary string
 	// offline commands ask no server and take no settings.
 	offline  bool
 	commands []command
@@ -29,22 +30,28 @@ type section struct {
 
 // sections are all commands, in the order of the help.
 var sections = []section{
-	{title: "Memory", commands: []command{
+	{title: "Feed", topic: "agents", summary: "turn sessions into memory", commands: []command{
 		{"process", "FILE|DIR|-", "turn transcripts into memory", (*app).processCommand},
 		{"enqueue", "FILE|-", "give the sessions of a transcript to a queue, and do not wait", (*app).enqueueCommand},
 		{"queue", "", "show what waits in a queue, and what became of the last session", (*app).queueCommand},
 		{"queue show", "", "show what waits in a queue, and what became of the last session", (*app).queueCommand},
 		{"queue flush", "", "process now what waits in a queue", (*app).queueFlushCommand},
+		{"watch", "DIR…", "enqueue the sessions of transcripts that are new or have grown, until it is stopped", (*app).watchCommand},
 		{"sessions", "", "list sessions, with their messages and tokens", (*app).sessionsCommand},
 		{"session show", "SESSION", "show how long a session is by now, and a summary of it so far", (*app).sessionShowCommand},
-		{"watch", "DIR…", "enqueue the sessions of transcripts that are new or have grown, until it is stopped", (*app).watchCommand},
+	}},
+	{title: "Recall", topic: "search", summary: "find memories, with their evidence", commands: []command{
 		{"search", "TEXT…", "find memories, with their evidence", (*app).searchCommand},
 		{"entry show", "ENTRY", "show a memory and its evidence in context", (*app).entryShowCommand},
 		{"entry correct", "ENTRY", "say what is right in place of a memory that is wrong", (*app).entryCorrectCommand},
 		{"entry confirm", "[ENTRY…]", "say that memories are right: they become certified", (*app).entryConfirmCommand},
 		{"entry retire", "ENTRY…", "say that memories are not believed any longer, and why", (*app).entryRetireCommand},
 		{"entry restore", "ENTRY…", "say that retired memories are believed again", (*app).entryRestoreCommand},
+		{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
+		{"mcp", "", "serve the memory of one project and user to agents: the Model Context Protocol", (*app).mcpCommand},
 		{"health", "", "count what is proven, contested, superseded and never used, and say how to mend it", (*app).healthCommand},
+	}},
+	{title: "Facts", topic: "facts", summary: "what is remembered of a user", commands: []command{
 		{"facts", "", "list what is remembered of a user", (*app).factsCommand},
 		{"facts list", "", "list what is remembered of a user", (*app).factsCommand},
 		{"facts show", "FACT", "show a fact and its evidence", (*app).factsShowCommand},
@@ -58,17 +65,36 @@ var sections = []section{
 		{"profile show", "", "show what sums up a user", (*app).profileShowCommand},
 		{"profile set", "SECTION TEXT…", "say what a section of the profile is to say", (*app).profileSetCommand},
 		{"profile clear", "SECTION…", "remove sections of the profile", (*app).profileClearCommand},
+	}},
+	{title: "Tasks", topic: "tasks", summary: "tasks and what blocks them", commands: []command{
+		{"tasks", "", "list tasks", (*app).tasksCommand},
+		{"blocked", "", "list blocked tasks and what they wait for", (*app).blockedCommand},
+		{"task show", "TASK", "show a task, its blockers and its history with evidence", (*app).taskShowCommand},
+		{"task set", "TASK", "change a task", (*app).taskSetCommand},
+		{"task confirm", "[TASK…]", "close tasks that are reported done", (*app).taskConfirmCommand},
+		{"task merge", "TASK INTO", "make a task part of another one", (*app).taskMergeCommand},
+		{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
+		{"condition resolve", "CONDITION TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
+		{"artifact close", "ARTIFACT", "say that an artifact is done with", (*app).artifactCloseCommand},
+	}},
+	{title: "Dreams", topic: "tiers-and-dreams", summary: "consolidate core memory, by night", commands: []command{
+		{"dream", "", "consolidate the daily records into core memory, and show what changed", (*app).dreamCommand},
+		{"dream show", "[DREAM]", "show a dream: what it read, added and dropped, and its diary", (*app).dreamShowCommand},
+		{"dream list", "", "list dreams, those that were refused included", (*app).dreamListCommand},
 		{"memory show", "", "print core memory: MEMORY.md, and where each item comes from", (*app).memoryShowCommand},
 		{"memory history", "", "list the versions of core memory", (*app).memoryHistoryCommand},
 		{"memory diff", "[FROM] [TO]", "show what a version of core memory changed, and what it dropped and why", (*app).memoryDiffCommand},
 		{"memory restore", "VERSION", "make an earlier version of core memory the current one", (*app).memoryRestoreCommand},
-		{"dream", "", "consolidate the daily records into core memory, and show what changed", (*app).dreamCommand},
-		{"dream show", "[DREAM]", "show a dream: what it read, added and dropped, and its diary", (*app).dreamShowCommand},
-		{"dream list", "", "list dreams, those that were refused included", (*app).dreamListCommand},
-		{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
-		{"mcp", "", "serve the memory of one project and user to agents: the Model Context Protocol", (*app).mcpCommand},
+		{"schedule apply", "", "dream by night: make a schedule, or change it", (*app).scheduleApplyCommand},
+		{"schedule list", "", "list the schedules, their last runs and those that were missed", (*app).scheduleListCommand},
+		{"schedule show", "[SCHEDULE]", "show a schedule and its latest runs", (*app).scheduleShowCommand},
+		{"schedule pause", "[SCHEDULE]", "start no more runs until it is resumed", (*app).schedulePauseCommand},
+		{"schedule resume", "[SCHEDULE]", "start runs again", (*app).scheduleResumeCommand},
+		{"schedule trigger", "[SCHEDULE]", "run it now", (*app).scheduleTriggerCommand},
+		{"schedule backfill", "[SCHEDULE]", "run it for past nights, one after the other", (*app).scheduleBackfillCommand},
+		{"schedule delete", "[SCHEDULE]", "delete a schedule", (*app).scheduleDeleteCommand},
 	}},
-	{title: "Truth", commands: []command{
+	{title: "Truth", topic: "graduation", summary: "contradictions, proposals, decisions", commands: []command{
 		{"graduate", "", "look now at what is new in a project: what says the same, contradicts or corrects what; and at half-lives", (*app).graduateCommand},
 		{"conflicts", "", "list memories that contradict each other", (*app).conflictsCommand},
 		{"conflicts list", "", "list memories that contradict each other", (*app).conflictsCommand},
@@ -83,29 +109,10 @@ var sections = []section{
 		{"decisions list", "", "list decisions, and those whose grounds do not hold any longer", (*app).decisionsCommand},
 		{"decisions show", "DECISION", "show a decision and the memories it rests on, with their evidence", (*app).decisionsShowCommand},
 		{"decisions record", "TEXT", "record a decision and the verified memories it rests on", (*app).decisionsRecordCommand},
+		{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
+		{"realign", "", "judge anew, by today's rule of proof, what an older one has judged", (*app).realignCommand},
 	}},
-	{title: "Tasks", commands: []command{
-		{"tasks", "", "list tasks", (*app).tasksCommand},
-		{"blocked", "", "list blocked tasks and what they wait for", (*app).blockedCommand},
-		{"task show", "TASK", "show a task, its blockers and its history with evidence", (*app).taskShowCommand},
-		{"task set", "TASK", "change a task", (*app).taskSetCommand},
-		{"task confirm", "[TASK…]", "close tasks that are reported done", (*app).taskConfirmCommand},
-		{"task merge", "TASK INTO", "make a task part of another one", (*app).taskMergeCommand},
-		{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
-		{"condition resolve", "CONDITION TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
-		{"artifact close", "ARTIFACT", "say that an artifact is done with", (*app).artifactCloseCommand},
-	}},
-	{title: "Schedules", commands: []command{
-		{"schedule apply", "", "dream by night: make a schedule, or change it", (*app).scheduleApplyCommand},
-		{"schedule list", "", "list the schedules, their last runs and those that were missed", (*app).scheduleListCommand},
-		{"schedule show", "[SCHEDULE]", "show a schedule and its latest runs", (*app).scheduleShowCommand},
-		{"schedule pause", "[SCHEDULE]", "start no more runs until it is resumed", (*app).schedulePauseCommand},
-		{"schedule resume", "[SCHEDULE]", "start runs again", (*app).scheduleResumeCommand},
-		{"schedule trigger", "[SCHEDULE]", "run it now", (*app).scheduleTriggerCommand},
-		{"schedule backfill", "[SCHEDULE]", "run it for past nights, one after the other", (*app).scheduleBackfillCommand},
-		{"schedule delete", "[SCHEDULE]", "delete a schedule", (*app).scheduleDeleteCommand},
-	}},
-	{title: "Operation", commands: []command{
+	{title: "Builds", topic: "builds", summary: "follow, retry and compare builds", commands: []command{
 		{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 		{"builds show", "BUILD", "show a build, its steps, what failed and what to do", (*app).buildsShowCommand},
 		{"builds steps", "", "show how long the steps of builds, dreams, graduation and rebuilds took", (*app).buildsStepsCommand},
@@ -113,26 +120,28 @@ var sections = []section{
 		{"builds replay", "BUILD", "do a build again from its recorded answers, beside it, and show what differs", (*app).buildsReplayCommand},
 		{"builds diff", "BUILD OTHER", "show what two builds of a session have made of it: another model, or another prompt", (*app).buildsDiffCommand},
 		{"backfill", "", "extract from sessions of the log with the worker's extractor, where another one did", (*app).backfillCommand},
-		{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
-		{"session raw", "SESSION", "print the messages of a session as they were before redaction, if a worker has kept them", (*app).sessionRawCommand},
-		{"realign", "", "judge anew, by today's rule of proof, what an older one has judged", (*app).realignCommand},
-		{"rebuild", "[PROJECTION…]", "make projections anew from the log while all goes on: all tables, or those named; vectors apart", (*app).rebuildCommand},
-		{"embedder status", "", "say which embedder searches use, and how far another one is indexed", (*app).embedderStatusCommand},
-		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
+	}},
+	{title: "Privacy", topic: "privacy", summary: "erase data, read originals", commands: []command{
 		{"forget", "", "erase a session, a user, a project, or all that holds a text, from every store", (*app).forgetCommand},
 		{"forget list", "", "list what was forgotten: what kind of thing, who wanted it, when, and how it ended", (*app).forgetListCommand},
 		{"forget lift", "ERASURE", "admit again what was forgotten and is kept out", (*app).forgetLiftCommand},
+		{"session raw", "SESSION", "print the messages of a session as they were before redaction, if a worker has kept them", (*app).sessionRawCommand},
 		{"codec-server", "", "decrypt what Temporal stores for its web interface", (*app).codecServerCommand},
-		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
-	{title: "Measurement", commands: evalCommands},
-	{title: "Agents", offline: true, commands: []command{
+	{title: "Operation", topic: "operating", summary: "check and repair the servers", commands: []command{
+		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
+		{"rebuild", "[PROJECTION…]", "make projections anew from the log while all goes on: all tables, or those named; vectors apart", (*app).rebuildCommand},
+		{"embedder status", "", "say which embedder searches use, and how far another one is indexed", (*app).embedderStatusCommand},
+		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
+	}},
+	{title: "Evaluation", topic: "evaluation", summary: "measure the search", commands: evalCommands},
+	{title: "Hooks", topic: "agents", summary: "connect Claude Code and Codex", offline: true, commands: []command{
 		{"hook claude-code", "", "what Claude Code calls: enqueue its transcript, or answer with what is remembered", hookCommand(hook.ClaudeCode)},
 		{"hook codex", "[EVENT]", "what Codex calls: enqueue its transcript, or answer with what is remembered", hookCommand(hook.Codex)},
 		{"hook install", "AGENT", "write the hooks into an agent's settings, after showing the change", (*app).hookInstallCommand},
 		{"hook remove", "AGENT", "take the hooks out of an agent's settings again", (*app).hookRemoveCommand},
 	}},
-	{title: "Reference", offline: true, commands: []command{
+	{title: "Reference", topic: "events", summary: "event types, completion, manual pages", offline: true, commands: []command{
 		{"events types", "", "list the types of events that the log holds", (*app).eventTypesCommand},
 		{"completion", "SHELL", "print the script that teaches a shell to complete the command line", (*app).completionCommand},
 		{"man", "DIR", "write the manual pages into a directory", (*app).manCommand},

@@ -13,27 +13,27 @@ import (
 	"axiommind/schema"
 )
 
-var updateReadme = flag.Bool("update", false, "write the table of events into the README")
+var updateTopics = flag.Bool("update", false, "write the table of events into its topic")
 
-// The README's table of events is that of the registry.
-func TestReadmeListsEvents(t *testing.T) {
+// The topic's table of events is that of the registry.
+func TestTopicListsEvents(t *testing.T) {
 	t.Parallel()
-	const path, open, end = "../README.md", "<!-- events -->\n", "<!-- end of events -->"
+	const path, open, end = "help/events.md", "<!-- events -->\n", "<!-- end of events -->"
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(text), open)
-	require.True(t, ok, "the README has no table of events")
+	require.True(t, ok, "the topic has no table of events")
 	listed, after, ok := strings.Cut(rest, end)
-	require.True(t, ok, "the table of events in the README has no end")
+	require.True(t, ok, "the table of events in the topic has no end")
 	want := eventTable()
-	if *updateReadme {
+	if *updateTopics {
 		require.NoError(t, os.WriteFile(path, []byte(before+open+want+end+after), 0o600))
 		return
 	}
 	for line := range strings.Lines(want) {
-		require.True(t, strings.Contains(listed, line), "the README lacks %q: run go test ./starter -run TestReadmeListsEvents -update", line)
+		require.True(t, strings.Contains(listed, line), "the topic lacks %q: run go test ./starter -run TestTopicListsEvents -update", line)
 	}
-	require.Equal(t, want, listed, "run: go test ./starter -run TestReadmeListsEvents -update")
+	require.Equal(t, want, listed, "run: go test ./starter -run TestTopicListsEvents -update")
 }
 
 // eventTable is the registry in Markdown.

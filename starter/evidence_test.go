@@ -287,17 +287,17 @@ func TestTaskHistoryShowsPieces(t *testing.T) {
 	require.Contains(t, b.String(), "\n      “It is not ⟦done⟧.” — session s, message 3, bytes 10–14, exact, aligned, not proven: the quote is a piece of a sentence\n")
 }
 
-// The README shows what the commands print.
-func TestReadmeShowsEvidence(t *testing.T) {
+// The topic about proof shows the lines that the commands print.
+func TestTopicShowsEvidence(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../README.md")
+	topic, err := os.ReadFile("help/proof.md")
 	require.NoError(t, err)
 	message := schema.Message{Role: schema.RoleUser, Text: "We ship on Tuesdays. Never ship on the day before a holiday."}
-	require.Contains(t, string(readme), "“"+message.Text+"”")
+	require.Contains(t, string(topic), "“"+message.Text+"”")
 	for _, quote := range []string{"Never ship on the day before a holiday.", "ship on the day before a holiday", "Never ship on the day after a holiday."} {
 		pieces, _ := evidence.NewAligner([]schema.Message{message}, nil).AlignEntry([]schema.Quote{{Quote: quote}})
-		require.Contains(t, strings.ReplaceAll(string(readme), "\n", " "), "“"+quote+"”")
-		require.Contains(t, string(readme), "\n   "+evidenceLine("releases", pieces[0])+"\n")
+		require.Contains(t, strings.ReplaceAll(string(topic), "\n", " "), "“"+quote+"”")
+		require.Contains(t, string(topic), "\n   "+evidenceLine("releases", pieces[0])+"\n")
 	}
 }
 

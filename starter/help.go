@@ -3,38 +3,42 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"axiommind/starter/help"
 )
 
-const rootNotes = `Every command takes -h; "starter COMMAND -h" shows its flags. Settings come from flags, AXIOMMIND_… variables,
-or a YAML file (--config); a local stack that is up is found by itself. An id may be cut to any beginning
-that is unambiguous.
+const rootNotes = `Settings come from flags, AXIOMMIND_… variables, or a YAML file (--config); a local stack that is up is found by itself.
+An id may be cut to any beginning that is unambiguous.
 
 Exit codes: 0 done, 1 the work failed or a file could not be read, 2 wrong use or input, nothing was started,
 3 process --no-wait found the session being processed already.
 `
 
-// helpCommand shows the help of any command.
+// allCommands is the word after help that lists every command.
+const allCommands = "commands"
+
+// helpCommand shows a topic, or the help of any command. A topic goes first: COMMAND -h shows what a command of its name takes.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND…]", Short: "show the help of a command", DisableFlagsInUseLine: true,
+		Use: "help [TOPIC|COMMAND…]", Short: "explain a topic, or show the help of a command", DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			at, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			var names []string
-			for _, c := range at.Commands() {
-				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), prefix) {
-					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+			return completeHelp(root, args, prefix), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if args[0] == allCommands {
+					a.write(func(b *strings.Builder) { writeCommands(b, "") })
+					return nil
+				}
+				if topic, ok := help.Find(args[0]); ok {
+					return a.showTopic(c.Context(), topic)
 				}
 			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
 			at, rest, err := root.Find(args)
 			switch {
 			case err != nil:
@@ -47,31 +51,124 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
+// completeHelp lists the commands below the words, and the topics where there are none yet.
+func completeHelp(root *cobra.Command, args []string, prefix string) []string {
+	at, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil
+	}
+	var names []string
+	add := func(name, meaning string) {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, cobra.CompletionWithDesc(name, meaning))
+		}
+	}
+	if at == root {
+		for _, topic := range help.Topics() {
+			add(topic.Name, topic.Title)
+		}
+		add(allCommands, "list every command")
+	}
+	for _, c := range at.Commands() {
+		_, topic := help.Find(c.Name())
+		if c.IsAvailableCommand() && (at != root || !topic) {
+			add(c.Name(), c.Short)
+		}
+	}
+	return names
+}
+
+func (a *app) write(fill func(*strings.Builder)) {
+	var b strings.Builder
+	fill(&b)
+	_, _ = io.WriteString(a.out, b.String())
+}
+
+// rootHelp shows the groups of commands, a line each.
+func (a *app) rootHelp(c *cobra.Command) {
+	a.write(func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s\n\nUsage: starter COMMAND [flags]\n\nCommands:\n", sentence(c.Short))
+		for _, s := range sections {
+			fmt.Fprintf(b, "  %-11s %-37s %s\n", s.title, s.summary, strings.Join(s.words(), ", "))
+		}
+		writeExamples(b, c.Example)
+		b.WriteString(`
+More:
+  starter help TOPIC       explain a topic: `)
+		for i, topic := range help.Topics() {
+			switch {
+			case i > 0 && i%4 == 0:
+				b.WriteString(",\n                           ")
+			case i > 0:
+				b.WriteString(", ")
+			}
+			b.WriteString(topic.Name)
+		}
+		fmt.Fprintf(b, "\n  starter help %s    list every command\n  starter COMMAND -h       show the flags of a command\n\n%s", allCommands, rootNotes)
+	})
+}
+
+// words are the first words of the section's commands, each once.
+func (s *section) words() []string {
+	var words []string
+	for _, c := range s.commands {
+		word, _, _ := strings.Cut(c.name, " ")
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
 // parentHelp lists the commands below one.
 func (a *app) parentHelp(c *cobra.Command) {
-	var b strings.Builder
-	name := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "starter"), " ")
-	fmt.Fprintf(&b, "%s\n\nUsage: %s COMMAND [flags]\n", sentence(c.Short), c.CommandPath())
+	if !c.HasParent() {
+		a.rootHelp(c)
+		return
+	}
+	a.write(func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s\n\nUsage: %s COMMAND [flags]\n", sentence(c.Short), c.CommandPath())
+		writeCommands(b, strings.TrimPrefix(c.CommandPath(), "starter "))
+		writeExamples(b, c.Example)
+		fmt.Fprintf(b, "\n%s COMMAND -h shows the flags of each.\n", c.CommandPath())
+	})
+}
+
+// writeCommands lists the commands below a word, or all, by section. A command that only repeats the one before it shares
+// its line.
+func writeCommands(b *strings.Builder, word string) {
 	for _, s := range sections {
 		begun := false
-		for _, each := range s.commands {
-			if name != "" && !strings.HasPrefix(each.name, name+" ") {
+		for i, c := range s.commands {
+			if word != "" && !strings.HasPrefix(c.name, word+" ") {
 				continue
 			}
 			if !begun {
-				fmt.Fprintf(&b, "\n%s:\n", s.title)
+				fmt.Fprintf(b, "\n%s:\n", s.title)
 				begun = true
 			}
-			fmt.Fprintf(&b, "  %-34s %s\n", each.usage(), each.summary)
+			usage := c.usage()
+			if alias := s.alias(i); alias != "" {
+				usage += ", " + alias
+			}
+			if !s.isAlias(i) {
+				fmt.Fprintf(b, "  %-34s %s\n", usage, c.summary)
+			}
 		}
 	}
-	writeExamples(&b, c.Example)
-	if name == "" {
-		fmt.Fprintf(&b, "\n%s", rootNotes)
-	} else {
-		fmt.Fprintf(&b, "\n%s COMMAND -h shows the flags of each.\n", c.CommandPath())
+}
+
+// isAlias is true if the command does only what the one before it does.
+func (s *section) isAlias(i int) bool {
+	return i > 0 && s.commands[i].summary == s.commands[i-1].summary
+}
+
+// alias is the name of the command that only repeats this one, or empty.
+func (s *section) alias(i int) string {
+	if i+1 < len(s.commands) && s.isAlias(i+1) {
+		return s.commands[i+1].usage()
 	}
-	_, _ = io.WriteString(a.out, b.String())
+	return ""
 }
 
 // commandHelp shows how to call a command: its own flags, and apart from these the settings.

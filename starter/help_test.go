@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/starter/help"
 	"axiommind/worker/service"
 )
 
@@ -33,15 +33,45 @@ func TestHelpOfTheProgram(t *testing.T) {
 			continue
 		}
 		for _, s := range sections {
-			require.Contains(t, o.out, s.title+":\n")
+			require.Regexp(t, "(?m)^  "+s.title+" .* "+strings.Join(s.words(), ", ")+"$", o.out)
 		}
-		for _, c := range all() {
-			require.Contains(t, o.out, "  "+c.usage()+" ")
-			require.Contains(t, o.out, c.summary)
+		for _, topic := range help.Topics() {
+			require.Contains(t, o.out, topic.Name)
 		}
+		require.Less(t, strings.Count(o.out, "\n"), 40, "a screen")
 		require.Contains(t, o.out, "Exit codes")
 		require.NotContains(t, o.out, "\t")
 	}
+}
+
+// Every command is in the list of all, those that repeat another one on its line.
+func TestHelpCommands(t *testing.T) {
+	t.Parallel()
+	o := offline("help", "commands")
+	require.Equal(t, exitOK, o.code, o)
+	for _, c := range all() {
+		require.Regexp(t, `(?m)^  (.*, )?`+regexp.QuoteMeta(c.usage())+`[, ].*`+regexp.QuoteMeta(c.summary)+`$`, o.out)
+	}
+	require.Contains(t, o.out, "\n  queue, queue show ")
+	require.Less(t, strings.Count(o.out, "\n"), len(all())+3*len(sections))
+}
+
+// A topic is printed as it is where no terminal reads it, and named by the section of its commands.
+func TestHelpTopics(t *testing.T) {
+	t.Parallel()
+	for _, topic := range help.Topics() {
+		o := offline("help", topic.Name)
+		require.Equal(t, exitOK, o.code, o)
+		require.Equal(t, topic.Text, o.out)
+		require.Contains(t, offline("__complete", "help", topic.Name[:4]).out, topic.Name+"\t")
+	}
+	for _, s := range sections {
+		_, ok := help.Find(s.topic)
+		require.True(t, ok, "%s: no topic %s", s.title, s.topic)
+	}
+	o := offline("__complete", "help", "task")
+	require.Equal(t, 1, strings.Count(o.out, "tasks\t"), o.out)
+	require.Contains(t, o.out, "task\t")
 }
 
 func isCommand(name string) bool {
@@ -100,7 +130,9 @@ func TestHelpOfEachCommand(t *testing.T) {
 		o := offline(append(words, "--help")...)
 		require.Equal(t, exitOK, o.code, c.name)
 		require.Empty(t, o.err, c.name)
-		require.Equal(t, o, offline(append([]string{"help"}, words...)...))
+		if _, topic := help.Find(c.name); !topic {
+			require.Equal(t, o, offline(append([]string{"help"}, words...)...))
+		}
 		require.True(t, strings.HasPrefix(o.out, sentence(c.summary)+"\n\nUsage: starter "+c.usage()+" [flags]\n"), o.out)
 		if own, settings := strings.Index(o.out, "--output"), strings.Index(o.out, "Settings, "); settings >= 0 {
 			require.Less(t, own, settings, "own flags come first")
@@ -116,7 +148,9 @@ func TestHelpOfEachCommand(t *testing.T) {
 		}
 		require.Equal(t, group, offline(words[0]))
 		require.Equal(t, exitOK, group.code, group)
-		require.Equal(t, group, offline("help", words[0]))
+		if _, topic := help.Find(words[0]); !topic {
+			require.Equal(t, group, offline("help", words[0]))
+		}
 		require.Contains(t, group.out, "Usage: starter "+words[0]+" COMMAND")
 		require.NotContains(t, group.out, "starter search", "of its own commands alone")
 	}
@@ -160,7 +194,7 @@ func TestUnknownCommands(t *testing.T) {
 		"remember me":             `there is no command "remember"; run starter help`,
 		"tsak":                    `there is no command "tsak" (did you mean task?)`,
 		"serach x --project p":    `there is no command "serach" (did you mean search?)`,
-		"list":                    `there is no command "list" (did you mean facts list or dream list or conflicts list or proposals list or decisions list or schedule list or builds list or forget list?)`,
+		"list":                    `there is no command "list" (did you mean facts list or dream list or schedule list or conflicts list or proposals list or decisions list or builds list or forget list?)`,
 		"task-set 1":              `there is no command "task-set" (did you mean task set?)`,
 		"task":                    "",
 		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are confirm, merge, set, show`,
@@ -231,13 +265,15 @@ func TestCommandTakes(t *testing.T) {
 	}
 }
 
-// A command that the README does not name is not found by a newcomer.
-func TestReadmeNamesCommands(t *testing.T) {
+// A command that no topic names is not found by a newcomer.
+func TestTopicsNameCommands(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
+	var text strings.Builder
+	for _, topic := range help.Topics() {
+		text.WriteString(topic.Text + "\n")
+	}
 	for _, c := range all() {
 		named := regexp.MustCompile("(starter |and: |`)" + regexp.QuoteMeta(c.name) + `\b`)
-		require.True(t, named.Match(text), "add %s to the commands of the README", c.name)
+		require.True(t, named.MatchString(text.String()), "name %s in a topic of starter/help", c.name)
 	}
 }

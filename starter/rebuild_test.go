@@ -32,7 +32,7 @@ func TestRebuildRefuses(t *testing.T) {
 	require.Equal(t, exitFailed, c.run("rebuild", "entries").code, "the servers are down")
 }
 
-// Dropping all projections and rebuilding gives the same rows, as the README says; what is not the same is told
+// Dropping all projections and rebuilding gives the same rows, as the topic about operating says; what is not the same is told
 // row by row, and so is how the projections stand.
 func testRebuild(t *testing.T) {
 	t.Parallel()

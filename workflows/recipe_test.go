@@ -22,7 +22,7 @@ import (
 )
 
 // A step is named in schema, stands in the graph, in the table of this package's tests and in the
-// README. That its activities are known to the worker is a test of worker/service.
+// help topic about builds. That its activities are known to the worker is a test of worker/service.
 func TestEveryStepIsWhole(t *testing.T) {
 	t.Parallel()
 	drawn := workflows.SessionSteps(t)
@@ -34,16 +34,16 @@ func TestEveryStepIsWhole(t *testing.T) {
 		tested = append(tested, s.name)
 	}
 	require.ElementsMatch(t, drawn, append(tested, schema.StepFailBuild), "the graph and sessionSteps in process_session_test.go differ")
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../starter/help/builds.md")
 	require.NoError(t, err)
 	_, table, ok := strings.Cut(string(text), "| step | what it does |")
-	require.True(t, ok, "the README has no table of steps")
+	require.True(t, ok, "the topic has no table of steps")
 	table, _, _ = strings.Cut(table, "\n\n")
 	var told []string
 	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z_, ]+) \|`).FindAllStringSubmatch(table, -1) {
 		told = append(told, strings.Split(row[1], ", ")...)
 	}
-	require.ElementsMatch(t, drawn, told, "the graph and the table of steps in the README differ")
+	require.ElementsMatch(t, drawn, told, "the graph and the table of steps in the help topic differ")
 }
 
 // A workflow is named in schema, registered, and has a recorded history; one that writes a stream is

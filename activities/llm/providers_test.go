@@ -202,20 +202,20 @@ func failing(t *testing.T, p Provider, empty string, call func(url string) error
 	require.Equal(t, KindUnavailable, KindOf(call(w.URL)), "nobody listens")
 }
 
-// The help, the list of names and the table of settings in the README name every provider, with its key.
+// The help, the list of names and the table of settings in the topic about configuration name every provider, with its key.
 func TestProvidersAreDocumented(t *testing.T) {
 	t.Parallel()
 	require.True(t, strings.HasPrefix(ModelChoices(), "rules (offline), gemini"), ModelChoices())
 	require.True(t, strings.HasPrefix(EmbedderChoices(), "hash (offline), local (offline), gemini"), EmbedderChoices())
-	readme, err := os.ReadFile("../../README.md")
+	topic, err := os.ReadFile("../../starter/help/configuration.md")
 	require.NoError(t, err)
 	row := func(flag string) string {
-		for line := range strings.Lines(string(readme)) {
+		for line := range strings.Lines(string(topic)) {
 			if strings.HasPrefix(line, "| `"+flag+"`") {
 				return line
 			}
 		}
-		t.Fatalf("the README's table of settings has no row of %s", flag)
+		t.Fatalf("the topic's table of settings has no row of %s", flag)
 		return ""
 	}
 	models, embedders := row("--model-provider"), row("--embedder")
@@ -226,12 +226,12 @@ func TestProvidersAreDocumented(t *testing.T) {
 		seen[p.Name] = true
 		require.Equal(t, p.KeyVariable, KeyVariable(p.Name))
 		if p.model() {
-			require.Contains(t, models, "`"+p.Name+"`", "the README's row of --model-provider does not name provider %q", p.Name)
-			require.Contains(t, models, p.KeyVariable, "the README's row of --model-provider does not name the key of provider %q", p.Name)
+			require.Contains(t, models, "`"+p.Name+"`", "the topic's row of --model-provider does not name provider %q", p.Name)
+			require.Contains(t, models, p.KeyVariable, "the topic's row of --model-provider does not name the key of provider %q", p.Name)
 			require.NotNil(t, p.Model.Read)
 		}
 		if p.embedder() {
-			require.Contains(t, embedders, "`"+p.Name+"`", "the README's row of --embedder does not name provider %q", p.Name)
+			require.Contains(t, embedders, "`"+p.Name+"`", "the topic's row of --embedder does not name provider %q", p.Name)
 		}
 	}
 	require.Empty(t, KeyVariable("oracle"))

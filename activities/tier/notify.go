@@ -26,7 +26,7 @@ import (
 type Webhook struct {
 	// URL is empty for none.
 	URL string
-	// Secret signs the body: see the README.
+	// Secret signs the body: see starter/help/tiers-and-dreams.md.
 	Secret string
 }
 

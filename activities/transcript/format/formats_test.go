@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each format has a name and a file of its own, and tells what a reader of the README wants to know.
+// Each format has a name and a file of its own, and tells what a reader of the topic wants to know.
 func TestFormatsAreDescribed(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
@@ -91,27 +91,27 @@ func declaredFormats(file *ast.File) map[string]string {
 	return out
 }
 
-// The README lists what can be read.
-func TestReadmeListsFormats(t *testing.T) {
+// The topic about agents lists the formats.
+func TestTopicListsFormats(t *testing.T) {
 	t.Parallel()
-	const readme, start, end = "../../../README.md", "<!-- formats -->\n", "<!-- end of formats -->\n"
-	text, err := os.ReadFile(readme)
+	const topic, start, end = "../../../starter/help/agents.md", "<!-- formats -->\n", "<!-- end of formats -->\n"
+	text, err := os.ReadFile(topic)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(text), start)
-	require.True(t, ok, "the README has no %q", start)
+	require.True(t, ok, "the topic has no %q", start)
 	got, after, ok := strings.Cut(rest, end)
-	require.True(t, ok, "the README has no %q", end)
+	require.True(t, ok, "the topic has no %q", end)
 	if *update {
-		got = readmeFormats()
-		require.NoError(t, os.WriteFile(readme, []byte(before+start+got+end+after), 0o644))
+		got = formatTable()
+		require.NoError(t, os.WriteFile(topic, []byte(before+start+got+end+after), 0o644))
 	}
-	for line := range strings.Lines(readmeFormats()) {
-		require.True(t, strings.Contains(got, line), "the README lacks %q: run go test ./activities/transcript/format -update", line)
+	for line := range strings.Lines(formatTable()) {
+		require.True(t, strings.Contains(got, line), "the topic lacks %q: run go test ./activities/transcript/format -update", line)
 	}
-	require.Equal(t, readmeFormats(), got, "run go test ./activities/transcript/format -update")
+	require.Equal(t, formatTable(), got, "run go test ./activities/transcript/format -update")
 }
 
-func readmeFormats() string {
+func formatTable() string {
 	var b strings.Builder
 	b.WriteString("| `--format` | what is read | documented by |\n| --- | --- | --- |\n")
 	for _, f := range All() {

@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-var update = flag.Bool("update", false, "write what the samples are read as, and the README's list of formats")
+var update = flag.Bool("update", false, "write what the samples are read as, and the topic's list of formats")
 
 const golden = ".golden.json"
 

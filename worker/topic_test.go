@@ -18,11 +18,11 @@ import (
 	"axiommind/schema"
 )
 
-// readmeInput returns the JSON after the first mention of the workflow in the README's chapter about Temporal's web interface, with the
+// topicInput returns the JSON after the first mention of the workflow in the help topic about Temporal, with the
 // names that the test replaces.
-func readmeInput(t *testing.T, workflow string, names ...string) string {
+func topicInput(t *testing.T, workflow string, names ...string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "README.md"))
+	data, err := os.ReadFile(filepath.Join("..", "starter", "help", "temporal.md"))
 	require.NoError(t, err)
 	_, chapter, ok := strings.Cut(string(data), "\n### From the Temporal UI\n")
 	require.True(t, ok)
@@ -38,9 +38,9 @@ func readmeInput(t *testing.T, workflow string, names ...string) string {
 	return strings.NewReplacer(names...).Replace(input)
 }
 
-// The inputs that the README gives for Temporal's web interface run as they stand there: given as bytes, as the interface sends them,
+// The inputs that the help topic gives for Temporal's web interface run as they stand there: given as bytes, as the interface sends them,
 // and by Temporal's own command.
-func TestReadmeInputsRun(t *testing.T) {
+func TestTopicInputsRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.start(t)
@@ -56,10 +56,10 @@ func TestReadmeInputsRun(t *testing.T) {
 		require.NoError(t, r.Get(t.Context(), result))
 	}
 	var build schema.ProcessSessionResult
-	run("session/"+b.project+"/default//my-session", "process_session", readmeInput(t, "process_session", session...), &build)
+	run("session/"+b.project+"/default//my-session", "process_session", topicInput(t, "process_session", session...), &build)
 	require.Equal(t, schema.BuildSuccess, build.Status)
 	var dreamt schema.DeepDreamResult
-	run("deep_dream/default/", "deep_dream", readmeInput(t, "deep_dream", dream...), &dreamt)
+	run("deep_dream/default/", "deep_dream", topicInput(t, "deep_dream", dream...), &dreamt)
 	require.Equal(t, schema.DreamCommitted, dreamt.Status, dreamt.Reason)
 
 	temporal := func(workflow, input string, result any) {
@@ -79,8 +79,8 @@ func TestReadmeInputsRun(t *testing.T) {
 		require.Equal(t, "COMPLETED", ended.Status, string(out))
 		require.NoError(t, json.Unmarshal(ended.Result, result), string(out))
 	}
-	temporal("process_session", readmeInput(t, "process_session", append(session, "my-session", "my 'second'/session")...), &build)
+	temporal("process_session", topicInput(t, "process_session", append(session, "my-session", "my 'second'/session")...), &build)
 	require.Equal(t, schema.BuildSuccess, build.Status)
-	temporal("deep_dream", readmeInput(t, "deep_dream", dream...), &dreamt)
+	temporal("deep_dream", topicInput(t, "deep_dream", dream...), &dreamt)
 	require.NotEqual(t, schema.DreamIsRefused, dreamt.Status, dreamt.Reason)
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/term"
+
+	"axiommind/starter/help"
+)
+
+// showTopic prints a topic: drawn and by the pager in a terminal, else the page as it is.
+func (a *app) showTopic(ctx context.Context, topic help.Topic) error {
+	file, ok := a.exact.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		_, err := io.WriteString(a.exact, topic.Text)
+		return err
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return fmt.Errorf("get the width of the terminal: %w", err)
+	}
+	colored := a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+	return a.pageThrough(ctx, topic.Draw(width, colored))
+}
+
+// pageThrough shows the text by the program in PAGER, else by less, else unpaged.
+func (a *app) pageThrough(ctx context.Context, page string) error {
+	command := strings.Fields(cmp.Or(strings.TrimSpace(a.getenv("PAGER")), "less"))
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		_, err := io.WriteString(a.exact, page)
+		return err
+	}
+	pager := exec.CommandContext(ctx, path, command[1:]...) //nolint:gosec // The reader's own choice.
+	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(page), a.exact, a.drawn
+	// As git and gh have it: quit if the page fits, show colors, leave the text on the screen.
+	pager.Env = append(os.Environ(), "LESS="+cmp.Or(a.getenv("LESS"), "FRX"))
+	if err := pager.Run(); err != nil {
+		return fmt.Errorf("show the page by %s, which PAGER names: %w", command[0], err)
+	}
+	return nil
+}
