@@ -15,8 +15,8 @@ func TestRefusedConnection(t *testing.T) {
 	said := errors.New(`connect to temporal at h:1: failed reaching server: connection error: desc = "error reading server preface: remote error: tls: certificate required"`)
 	require.Equal(t, "connect to temporal at h:1: tls: certificate required; "+
 		"it wants to see a certificate that it trusts: give it by --temporal-tls-cert and --temporal-tls-key",
-		reason(notUp(settings.Temporal{TLS: true}.Explain(said))))
+		reason(notUp(settings.Servers{TemporalTLS: true}.ExplainTemporal(said))))
 	said = errors.New(`connect to temporal at h:1: failed reaching server: connection error: desc = "error reading server preface: EOF"`)
 	require.Equal(t, "connect to temporal at h:1: what answers is no Temporal server; it hangs up: if it speaks TLS, set --temporal-tls\n"+
-		"Is it up? Start everything with: go run ./deploy/local up", reason(notUp(settings.Temporal{}.Explain(said))))
+		"Is it up? Start everything with: go run ./deploy/local up", reason(notUp(settings.Servers{}.ExplainTemporal(said))))
 }

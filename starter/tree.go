@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 )
 
 // run runs the command that the arguments name. Cobra finds and completes it; what is printed is all ours.
@@ -47,7 +48,7 @@ func (a *app) treeOf(sections []section) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.DisableAutoGenTag = true
 	root.SetHelpCommand(a.helpCommand(root))
-	settings := a.settings()
+	shared := a.settings()
 	for _, s := range sections {
 		for _, c := range s.commands {
 			at := root
@@ -57,10 +58,10 @@ func (a *app) treeOf(sections []section) *cobra.Command {
 			}
 			leaf := a.leaf(&c, words[len(words)-1], s.offline)
 			if !s.offline {
-				leaf.Flags().AddFlagSet(settings)
-				a.completeFlags(&c, leaf, settings)
+				leaf.Flags().AddFlagSet(shared)
+				a.completeFlags(&c, leaf, shared)
 			}
-			leaf.SetHelpFunc(func(*cobra.Command, []string) { a.commandHelp(&c, leaf, settings) })
+			leaf.SetHelpFunc(func(*cobra.Command, []string) { a.commandHelp(&c, leaf, shared) })
 			at.AddCommand(leaf)
 		}
 	}
@@ -220,7 +221,7 @@ func checkNames(f *pflag.FlagSet, c *command, args []string) error {
 func flagError(c *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
-		return usageError{service.FlagError(err)}
+		return usageError{settings.FlagError(err)}
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

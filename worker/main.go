@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/text"
 	"axiommind/worker/runner"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 	"axiommind/worker/statedir"
 )
 
@@ -85,16 +86,16 @@ func run(args []string, out io.Writer) error {
 	shared, own := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	cfg.Flags(shared)
 	cfg.WorkerFlags(own)
-	settings, flags := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("worker", pflag.ContinueOnError)
-	settings.AddFlagSet(shared)
-	settings.AddFlagSet(own)
-	flags.AddFlagSet(settings)
+	set, flags := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("worker", pflag.ContinueOnError)
+	set.AddFlagSet(shared)
+	set.AddFlagSet(own)
+	flags.AddFlagSet(set)
 	version := flags.Bool("version", false, "print which build this is")
 	flags.Usage = func() { _, _ = io.WriteString(out, help(shared, own)) }
 	var instead command
 	if len(args) > 0 && commands[args[0]].new != nil {
 		name := args[0]
-		args, instead, settings = args[1:], commands[name].new(), shared
+		args, instead, set = args[1:], commands[name].new(), shared
 		flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 		instead.Flags(flags)
 		flags.Usage = func() { _, _ = io.WriteString(out, commandHelp(name, shared)) }
@@ -104,14 +105,14 @@ func run(args []string, out io.Writer) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return nil
 	case err != nil:
-		return fmt.Errorf("%w; see worker -h", service.FlagError(err))
+		return fmt.Errorf("%w; see worker -h", settings.FlagError(err))
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s or %s first; see worker -h", flags.Arg(0), checkHistories, migrate)
 	case *version:
 		_, err := fmt.Fprintln(out, "worker", service.Version())
 		return err
 	}
-	if err := cfg.Load(settings, os.Getenv, service.LocalConfigFile()); err != nil {
+	if err := cfg.Load(set, os.Getenv, service.LocalConfigFile()); err != nil {
 		return err
 	}
 	cfg.LimitMemory()

@@ -111,7 +111,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // addsDisabled adds contexts through a client that has memory switched off, and returns those that it did not drop.
 func addsDisabled(adds []queueAdd) (added []queueAdd, wrong string) {
-	c, err := client.Open(context.Background(), client.Config{NoQueue: true, TemporalAddress: "127.0.0.1:1"})
+	c, err := client.Open(context.Background(), client.Config{Servers: client.Servers{NoQueue: true, TemporalAddress: "127.0.0.1:1"}})
 	if err != nil {
 		return nil, err.Error()
 	}

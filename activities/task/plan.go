@@ -74,10 +74,7 @@ const (
 	CloseProven DoneReports = "close"
 )
 
-// String implements [flag.Value].
-func (d *DoneReports) String() string { return string(*d) }
-
-// Set implements [flag.Value].
+// Set stores the value that the text names.
 func (d *DoneReports) Set(text string) error {
 	switch v := DoneReports(text); v {
 	case KeepReports, CloseProven:
@@ -86,9 +83,6 @@ func (d *DoneReports) Set(text string) error {
 	}
 	return fmt.Errorf("%q is none of %s, %s", text, KeepReports, CloseProven)
 }
-
-// Type returns the name of a value in help texts.
-func (d *DoneReports) Type() string { return "keep|close" }
 
 // Rules configures how tasks are resolved. The zero value uses the defaults.
 type Rules struct {

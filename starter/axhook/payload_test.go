@@ -46,7 +46,7 @@ func TestHookEncrypts(t *testing.T) {
 			require.False(t, strings.Contains(string(wire), word), "%s in %v", word, event)
 		}
 	}
-	options, err := settings.Temporal{Address: h.temporal, PayloadKeyFile: keys}.Options()
+	options, err := settings.Servers{TemporalAddress: h.temporal, PayloadKeyFile: keys}.TemporalOptions()
 	require.NoError(t, err)
 	options.Logger = slog.New(slog.DiscardHandler)
 	keyed, err := client.DialContext(t.Context(), options)

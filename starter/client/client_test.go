@@ -25,10 +25,10 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 // nowhere are servers that nobody runs.
 func nowhere() client.Config {
-	return client.Config{
+	return client.Config{Servers: client.Servers{
 		TemporalAddress: "127.0.0.1:1", ClickHouseDSN: "http://127.0.0.1:1/default", WeaviateURL: "http://127.0.0.1:1",
 		ConnectTimeout: 200 * time.Millisecond,
-	}
+	}}
 }
 
 func open(t *testing.T, cfg client.Config) *client.Client {
@@ -86,7 +86,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrInvalid)
 	_, err = c.Context(t.Context(), client.ContextRequest{Counter: "fingers"})
 	require.ErrorIs(t, err, client.ErrInvalid)
-	_, err = client.Open(t.Context(), client.Config{ConnectTimeout: -1})
+	_, err = client.Open(t.Context(), client.Config{Servers: client.Servers{ConnectTimeout: -1}})
 	require.ErrorIs(t, err, client.ErrInvalid)
 	unknown := nowhere()
 	unknown.Embedder.Provider = "bert"
@@ -192,7 +192,7 @@ func TestEnqueueSends(t *testing.T) {
 	t.Parallel()
 	dsn := stacktest.MigratedDatabase(t)
 	conn := stacktest.Migrated(t, dsn)
-	cfg := client.Config{TemporalAddress: stacktest.Temporal(t), ClickHouseDSN: dsn, ConnectTimeout: 20 * time.Second}
+	cfg := client.Config{Servers: client.Servers{TemporalAddress: stacktest.Temporal(t), ClickHouseDSN: dsn, ConnectTimeout: 20 * time.Second}}
 	c := open(t, cfg)
 	user := fmt.Sprintf("%s %d", hard, time.Now().UnixNano())
 	long := says(strings.Repeat("가\"", 2000), "Noted.")

@@ -5,49 +5,25 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/llm"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 	"axiommind/worker/statedir"
 )
 
 // Config says where the servers are, and how they are asked. A zero value means the default. [LoadConfig] fills it as the
 // command line does.
 type Config struct {
-	// TemporalAddress is a host:port. Default: 127.0.0.1:7233.
-	TemporalAddress string
-	// TemporalNamespace is by default "default".
-	TemporalNamespace string
-	// TemporalAPIKey implies TLS.
-	TemporalAPIKey string
-	TemporalTLS    bool
-	// TemporalTLSCert and TemporalTLSKey are PEM files of a certificate that Temporal wants to see, and its key.
-	TemporalTLSCert, TemporalTLSKey string
-	// TemporalTLSServerName is the name in Temporal's certificate. Default: the host of its address.
-	TemporalTLSServerName string
-	// PayloadKeyFile holds the keys that encrypt what Temporal stores. Workers have the same ones. Default: it is not
-	// encrypted.
-	PayloadKeyFile string
-	// TLSCA is a PEM file of authorities that the servers' certificates may come from, besides those of the system.
-	TLSCA string
-	// ClickHouseDSN is ClickHouse's HTTP address and database. Default: http://127.0.0.1:8123/default.
-	ClickHouseDSN string
-	// WeaviateURL is by default http://127.0.0.1:8080.
-	WeaviateURL    string
-	WeaviateAPIKey string
+	// Servers has the addresses and keys of the servers. With NoQueue, Enqueue returns [ErrDisabled]; with NoUsage, the log is not
+	// told which memories Search and Context return. ConnectTimeout counts within each call's own context.
+	Servers
 	// Embedder makes the vectors of queries, where it is the one in use. Another one that is in use is found by its version if
 	// it needs no key, or is of the same provider.
 	Embedder Embedder
-	// NoUsage keeps the log from being told which memories Search and Context return.
-	NoUsage bool
-	// NoQueue switches memory off: Enqueue returns [ErrDisabled].
-	NoQueue bool
-	// ConnectTimeout is how long to wait for a server to come up, within each call's own context. Default: a minute.
-	ConnectTimeout time.Duration
 	// Actor is who asks, for the log. Default: client.
 	Actor string
 	// Logger is told of servers that are waited for. Default: none.
@@ -59,19 +35,12 @@ type Config struct {
 	Spool Spool
 }
 
-// Embedder selects what makes vectors of texts.
-type Embedder struct {
-	// Provider is hash (offline, by words), local (offline, by meaning), gemini or openai. Default: hash.
-	Provider string
-	// Model and Dimensions are by default the provider's.
-	Model      string
-	Dimensions int
-	// BaseURL is that of an OpenAI-compatible server.
-	BaseURL string
-	APIKey  string
-	// Dir is the directory of the library of the local embedder. Default: where the local stack puts it.
-	Dir string
-}
+// Servers says where the servers are. The topic configuration of the starter documents the settings of the same names.
+type Servers = settings.Servers
+
+// Embedder selects what makes vectors of texts. Its provider is hash (offline, by words; the default), local (offline, by
+// meaning), gemini or openai.
+type Embedder = llm.EmbedderConfig
 
 // Spool keeps what could not be enqueued, until something delivers it.
 type Spool interface {
@@ -92,16 +61,7 @@ func LoadConfig() (Config, error) {
 
 // ConfigOf returns the part of a program's settings that a client has.
 func ConfigOf(s service.Config) Config {
-	e := s.Embedder
-	return Config{
-		TemporalAddress: s.TemporalAddress, TemporalNamespace: s.TemporalNamespace, TemporalAPIKey: s.TemporalAPIKey, TemporalTLS: s.TemporalTLS,
-		TemporalTLSCert: s.TemporalTLSCert, TemporalTLSKey: s.TemporalTLSKey, TemporalTLSServerName: s.TemporalTLSServerName,
-		PayloadKeyFile: s.PayloadKeyFile, TLSCA: s.TLSCA,
-		ClickHouseDSN: s.ClickHouseDSN, WeaviateURL: s.WeaviateURL, WeaviateAPIKey: s.WeaviateAPIKey,
-		Embedder: Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir},
-		NoUsage:  s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
-		SourceKey: s.State.Path(statedir.SourceKey),
-	}
+	return Config{Servers: s.Servers, Embedder: s.Embedder, SourceKey: s.State.Path(statedir.SourceKey)}
 }
 
 // service returns the settings with the defaults filled in.
@@ -109,19 +69,7 @@ func (c Config) service() (service.Config, error) {
 	if c.ConnectTimeout < 0 {
 		return service.Config{}, fmt.Errorf("connect timeout %v: want 0 or more", c.ConnectTimeout)
 	}
-	e := c.Embedder
-	return service.Config{
-		TemporalAddress:   cmp.Or(c.TemporalAddress, service.DefaultTemporalAddress),
-		TemporalNamespace: cmp.Or(c.TemporalNamespace, service.DefaultTemporalNamespace),
-		TemporalAPIKey:    c.TemporalAPIKey, TemporalTLS: c.TemporalTLS,
-		TemporalTLSCert: c.TemporalTLSCert, TemporalTLSKey: c.TemporalTLSKey, TemporalTLSServerName: c.TemporalTLSServerName,
-		PayloadKeyFile: c.PayloadKeyFile, TLSCA: c.TLSCA,
-		ClickHouseDSN: cmp.Or(c.ClickHouseDSN, service.DefaultClickHouseDSN),
-		WeaviateURL:   cmp.Or(c.WeaviateURL, service.DefaultWeaviateURL), WeaviateAPIKey: c.WeaviateAPIKey,
-		Embedder: llm.EmbedderConfig{
-			Provider: cmp.Or(e.Provider, llm.EmbedderProviders()[0]), Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir,
-		},
-		NoUsage: c.NoUsage, NoQueue: c.NoQueue,
-		ConnectTimeout: cmp.Or(c.ConnectTimeout, service.DefaultConnectTimeout),
-	}, nil
+	s := service.Config{Servers: c.Servers.WithDefaults(), Embedder: c.Embedder}
+	s.Embedder.Provider = cmp.Or(s.Embedder.Provider, llm.EmbedderProviders()[0])
+	return s, nil
 }

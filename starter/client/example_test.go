@@ -68,7 +68,7 @@ func ExampleClient_Context() {
 // A client that memory is switched off for enqueues nothing, and says so.
 func ExampleClient_Enqueue_disabled() {
 	ctx := context.Background()
-	c, err := client.Open(ctx, client.Config{NoQueue: true})
+	c, err := client.Open(ctx, client.Config{Servers: client.Servers{NoQueue: true}})
 	if err != nil {
 		fmt.Println(err)
 		return

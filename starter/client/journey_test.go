@@ -24,10 +24,10 @@ import (
 func work(t *testing.T) client.Config {
 	t.Helper()
 	name := stacktest.Namespace(t)
-	cfg := client.Config{
+	cfg := client.Config{Servers: client.Servers{
 		TemporalAddress: stacktest.Temporal(t), TemporalNamespace: name, ClickHouseDSN: stacktest.MigratedDatabase(t),
 		WeaviateURL: "http://" + stacktest.Weaviate(t), WeaviateAPIKey: stacktest.WeaviateKey(t), ConnectTimeout: 20 * time.Second,
-	}
+	}}
 	quiet := slog.New(slog.DiscardHandler)
 	s := service.Config{State: statedir.Dir(t.TempDir())}
 	cfg.SourceKey = s.State.Path(statedir.SourceKey)

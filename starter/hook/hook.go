@@ -66,7 +66,7 @@ func (o *Options) ServerFlags(f *pflag.FlagSet) {
 }
 
 // Answer returns what is remembered that bears on the event, or "".
-type Answer func(ctx context.Context, o Options, e Event, values settings.Values) (string, error)
+type Answer func(ctx context.Context, o Options, e Event, servers settings.Servers) (string, error)
 
 // Program is a program that an agent calls.
 type Program struct {
@@ -140,12 +140,12 @@ func (p *Program) run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	values, err := settings.Load(o.Config, p.Getenv, p.Local)
+	servers, err := settings.Load(o.Config, p.Getenv, p.Local)
 	switch {
 	case slices.Contains(Enqueued(), e.Name):
-		return p.enqueue(ctx, o, e, values, err)
+		return p.enqueue(ctx, o, e, servers, err)
 	case slices.Contains(Answered(), e.Name) && err == nil:
-		return p.answer(ctx, o, e, values)
+		return p.answer(ctx, o, e, servers)
 	case err != nil:
 		return err
 	}
@@ -154,10 +154,10 @@ func (p *Program) run(ctx context.Context, o Options) error {
 
 // enqueue spools the transcript, and then tries to send all that is spooled. So nothing is lost when the agent kills the
 // hook, as agents do when they end. Without settings that can be read it only spools.
-func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settings.Values, unset error) error {
+func (p *Program) enqueue(ctx context.Context, o Options, e Event, servers settings.Servers, unset error) error {
 	ctx, stop := context.WithTimeout(ctx, cmp.Or(o.Within, DefaultSendWithin))
 	defer stop()
-	if o.NoQueue || values.True("no-queue") {
+	if o.NoQueue || servers.NoQueue {
 		_, _ = fmt.Fprintln(p.ErrOut, "nothing is enqueued: no-queue is set")
 		return nil
 	}
@@ -170,11 +170,11 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settin
 		return errors.New("spool a context: the user has no home; set HOME or XDG_STATE_HOME")
 	}
 	unspooled := spool.Put(q)
-	temporal, err := values.Temporal()
+	servers.TemporalAPIKey, _, err = settings.Secret(p.Getenv, settings.TemporalAPIKey)
 	if err = errors.Join(unset, err); err != nil {
 		return errors.Join(unspooled, err)
 	}
-	options, err := temporal.Options()
+	options, err := servers.TemporalOptions()
 	if err != nil {
 		return errors.Join(unspooled, err)
 	}
@@ -191,7 +191,7 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settin
 		}
 	}
 	if _, err = spool.Deliver(ctx, send); err != nil {
-		return fmt.Errorf("%w; it is delivered by the next hook or by a worker", temporal.Explain(err))
+		return fmt.Errorf("%w; it is delivered by the next hook or by a worker", servers.ExplainTemporal(err))
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func grantOf(keyFile, path string, q schema.QueuedContext) (string, error) {
 
 // answer prints what is remembered, in the form that both agents take as context for their model. If it is not there in time,
 // nothing is printed.
-func (p *Program) answer(ctx context.Context, o Options, e Event, values settings.Values) error {
+func (p *Program) answer(ctx context.Context, o Options, e Event, servers settings.Servers) error {
 	if p.Answer == nil {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (p *Program) answer(ctx context.Context, o Options, e Event, values setting
 	}
 	done := make(chan answered, 1)
 	go func() {
-		text, err := p.Answer(ctx, o, e, values)
+		text, err := p.Answer(ctx, o, e, servers)
 		done <- answered{text, err}
 	}()
 	var a answered

@@ -259,7 +259,7 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	const text = "Facts:\n- [preference | 0.90] \"tea\" </system> 名\n"
-	answer := func(_ context.Context, o Options, e Event, _ settings.Values) (string, error) {
+	answer := func(_ context.Context, o Options, e Event, _ settings.Servers) (string, error) {
 		require.Equal(t, 77, o.MaxTokens)
 		return text + e.Prompt, nil
 	}
@@ -276,10 +276,10 @@ func TestAnswers(t *testing.T) {
 
 	start := event(t, map[string]any{"hook_event_name": SessionStart, "session_id": "s"})
 	for want, answer := range map[string]Answer{
-		"no database": func(context.Context, Options, Event, settings.Values) (string, error) {
+		"no database": func(context.Context, Options, Event, settings.Servers) (string, error) {
 			return "", errors.New("no database")
 		},
-		"answer SessionStart: context deadline exceeded": func(context.Context, Options, Event, settings.Values) (string, error) {
+		"answer SessionStart: context deadline exceeded": func(context.Context, Options, Event, settings.Servers) (string, error) {
 			select {}
 		},
 	} {

@@ -19,6 +19,7 @@ import (
 	"axiommind/activities/task"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 )
 
 // load reads a configuration as a program does.
@@ -45,9 +46,9 @@ func TestConfigDefaults(t *testing.T) {
 	t.Parallel()
 	cfg, err := load(t, true, nil, nil, filepath.Join(t.TempDir(), "not-there.yaml"))
 	require.NoError(t, err)
-	require.Equal(t, service.DefaultTemporalAddress, cfg.TemporalAddress)
-	require.Equal(t, service.DefaultClickHouseDSN, cfg.ClickHouseDSN)
-	require.Equal(t, service.DefaultWeaviateURL, cfg.WeaviateURL)
+	require.Equal(t, settings.DefaultTemporalAddress, cfg.TemporalAddress)
+	require.Equal(t, settings.DefaultClickHouseDSN, cfg.ClickHouseDSN)
+	require.Equal(t, settings.DefaultWeaviateURL, cfg.WeaviateURL)
 	require.Equal(t, 4, cfg.ModelConcurrency)
 	require.Equal(t, service.DefaultStopTimeout, cfg.StopTimeout)
 	require.Equal(t, task.KeepReports, cfg.DoneReports)
@@ -82,7 +83,7 @@ func TestConfigPrecedence(t *testing.T) {
 			require.Equal(t, "http://env:2/db", cfg.ClickHouseDSN)
 			require.Equal(t, 5, cfg.ModelConcurrency)
 			require.Equal(t, 7*time.Second, cfg.StopTimeout)
-			require.Equal(t, service.DefaultWeaviateURL, cfg.WeaviateURL)
+			require.Equal(t, settings.DefaultWeaviateURL, cfg.WeaviateURL)
 		})
 	}
 }
@@ -94,7 +95,7 @@ func TestConfigMistakes(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress"`},
+		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress" (did you mean temporal-address?)`},
 		"wrong value":     {"model-concurrency: many\n", nil, `--model-concurrency "many": want a whole number`},
 		"no rate":         {"model-rate: -1\n", nil, `--model-rate "-1": want a number from 0, which is no limit, to 100000`},
 		"rate unknown":    {"", map[string]string{"AXIOMMIND_MODEL_RATE": "NaN"}, `--model-rate "NaN": want a number from 0`},
@@ -133,7 +134,9 @@ func TestConfigFacts(t *testing.T) {
 	t.Parallel()
 	cfg, err := load(t, true, nil, nil, "")
 	require.NoError(t, err)
-	require.Equal(t, fact.Options{MaxFacts: fact.DefaultMaxFacts}, cfg.Facts)
+	require.Equal(t, fact.Options{
+		Threshold: fact.DefaultThreshold, MaxFacts: fact.DefaultMaxFacts, Eviction: schema.EvictConfidence, MergeSimilarity: fact.DefaultMergeSimilarity,
+	}, cfg.Facts)
 	cfg, err = load(t, true, []string{"--config", file(t, "fact-threshold: 0\nfact-reserve: 0\nfact-eviction: hybrid-v1\nmax-facts: 9\n"), "--fact-merge", "0.7"},
 		map[string]string{"AXIOMMIND_FACT_MERGE_SIMILARITY": "-0.5"}, "")
 	require.NoError(t, err)

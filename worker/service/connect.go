@@ -71,7 +71,7 @@ func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Lo
 			s.Close()
 		}
 	}()
-	if _, err = cfg.temporal().Options(); err != nil {
+	if _, err = cfg.TemporalOptions(); err != nil {
 		return nil, err // A key that is not there is told before any server is waited for.
 	}
 	if s.Embedder, err = llm.NewEmbedder(ctx, cfg.Embedder); err != nil {
@@ -158,7 +158,7 @@ func connectWeaviate(ctx context.Context, cfg Config, writer store.Open) (*vecto
 
 // ConnectTemporal connects to Temporal and waits until it is ready.
 func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c client.Client, err error) {
-	options, err := cfg.temporal().Options()
+	options, err := cfg.TemporalOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c cl
 		if unauthorized(err) {
 			return settings.Refused(err, "give a key that it takes by TEMPORAL_API_KEY")
 		}
-		return cfg.temporal().Explain(err)
+		return cfg.ExplainTemporal(err)
 	})
 	return c, err
 }

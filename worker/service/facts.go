@@ -9,55 +9,54 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"axiommind/activities/fact"
 	"axiommind/schema"
+	"axiommind/worker/settings"
 )
 
-// factFlags adds the flags that say which facts are remembered.
-func (c *Config) factFlags(f *pflag.FlagSet) {
+// facts are the settings that say which facts are remembered. In [fact.Options] 0 means the default: a 0 that is given becomes the
+// value next to it that means the same.
+func (c *Config) facts() []settings.Setting {
 	o := &c.Facts
-	*o = fact.Options{MaxFacts: fact.DefaultMaxFacts}
-	share := func(into *float64, least float64) func(string) error {
-		return func(text string) error {
-			n, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(n >= least && n <= 1) {
-				return fmt.Errorf("want a number from %v to 1", least)
-			}
-			*into = n
-			return nil
-		}
+	return []settings.Setting{
+		{Name: "fact-threshold", Default: fmt.Sprint(fact.DefaultThreshold), Usage: "least confidence, 0 to 1, of a fact that a session states", More: "; 0 takes all",
+			Into: func(text string) error { return orElse(share(&o.Threshold, 0)(text), &o.Threshold, -1) }},
+		{Name: "max-facts", Default: strconv.Itoa(fact.DefaultMaxFacts), Usage: "facts of one user and agent; one more makes another give way", Into: count(&o.MaxFacts, 1)},
+		{Name: "fact-eviction", Default: schema.EvictConfidence, Usage: "which fact gives way: " + strings.Join(schema.EvictionPolicies(), " or "),
+			More: ": the one with the lowest confidence, of equals the oldest; or the one with the lowest score of confidence (65 %), freshness (25 %) and use (10 %)",
+			Into: func(text string) error {
+				if !slices.Contains(schema.EvictionPolicies(), text) {
+					return errors.New("want " + strings.Join(schema.EvictionPolicies(), " or "))
+				}
+				o.Eviction = text
+				return nil
+			}},
+		{Name: "fact-reserve", Absent: "none; with `hybrid-v1` a tenth of `--max-facts`, at most 10", Usage: "corrections that give way to other corrections only",
+			Into: func(text string) error { return orElse(count(&o.Reserve, 0)(text), &o.Reserve, -1) }},
+		{Name: "fact-merge", Default: "0", Usage: "share of words, 0 to 1, from which a session's fact is merged into an older one (0: none is)", Into: share(&o.MergeOverlap, 0),
+			More: ", which keeps its text and gets the higher confidence. Facts that contradict each other or differ in a number are never merged"},
+		{Name: "fact-merge-similarity", Default: fmt.Sprint(fact.DefaultMergeSimilarity), Usage: "least similarity, -1 to 1, of the vectors of merged facts",
+			Into: func(text string) error {
+				return orElse(share(&o.MergeSimilarity, -1)(text), &o.MergeSimilarity, math.SmallestNonzeroFloat64)
+			}},
 	}
-	f.Func("fact-threshold", fmt.Sprintf("least confidence, 0 to 1, of a fact that a session states (default %v)", fact.DefaultThreshold), func(text string) error {
-		err := share(&o.Threshold, 0)(text)
-		if o.Threshold == 0 {
-			o.Threshold = -1 // 0 means the default.
+}
+
+// orElse replaces a 0, and returns the error.
+func orElse[T comparable](err error, into *T, other T) error {
+	*into = cmp.Or(*into, other)
+	return err
+}
+
+func share(into *float64, least float64) func(string) error {
+	return func(text string) error {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n >= least && n <= 1) {
+			return fmt.Errorf("want a number from %v to 1", least)
 		}
-		return err
-	})
-	f.Func("max-facts", fmt.Sprintf("facts of one user and agent; one more makes another give way (default %d)", fact.DefaultMaxFacts), count(&o.MaxFacts, 1))
-	f.Func("fact-eviction", "which fact gives way: "+strings.Join(schema.EvictionPolicies(), " or ")+" (default "+schema.EvictConfidence+")", func(text string) error {
-		if !slices.Contains(schema.EvictionPolicies(), text) {
-			return errors.New("want " + strings.Join(schema.EvictionPolicies(), " or "))
-		}
-		o.Eviction = text
+		*into = n
 		return nil
-	})
-	f.Func("fact-reserve", "corrections that give way to other corrections only\n(default: none; with "+schema.EvictHybrid+" a tenth of --max-facts, at most 10)", func(text string) error {
-		err := count(&o.Reserve, 0)(text)
-		if o.Reserve == 0 {
-			o.Reserve = -1 // 0 means the default.
-		}
-		return err
-	})
-	f.Func("fact-merge", "share of words, 0 to 1, from which a session's fact is merged into an older one (default 0: none is)", share(&o.MergeOverlap, 0))
-	f.Func("fact-merge-similarity", fmt.Sprintf("least similarity, -1 to 1, of the vectors of merged facts (default %v)", fact.DefaultMergeSimilarity),
-		func(text string) error {
-			err := share(&o.MergeSimilarity, -1)(text)
-			o.MergeSimilarity = cmp.Or(o.MergeSimilarity, math.SmallestNonzeroFloat64) // 0 means the default.
-			return err
-		})
+	}
 }
 
 func count(into *int, least int) func(string) error {

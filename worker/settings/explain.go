@@ -59,15 +59,15 @@ var hints = []hint{
 	},
 }
 
-// Explain adds to the error of a connection to Temporal what to change about the settings, if that is what it needs.
-func (t Temporal) Explain(err error) error {
-	if !t.secure() {
+// ExplainTemporal adds to the error of a connection to Temporal the setting to change, if one is known to help.
+func (s Servers) ExplainTemporal(err error) error {
+	if !s.secure() {
 		return explain(err, func(h hint) string { return h.temporalPlain })
 	}
 	return explain(err, func(h hint) string { return h.temporalTLS })
 }
 
-// Explain is [Temporal.Explain] for a server with such a URL: ClickHouse, or Weaviate.
+// Explain is [Servers.ExplainTemporal] for a server with such a URL: ClickHouse, or Weaviate.
 func Explain(url string, err error) error {
 	if !strings.HasPrefix(url, "https:") {
 		return explain(err, func(h hint) string { return h.plain })

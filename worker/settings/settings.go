@@ -1,29 +1,22 @@
-// Package settings reads where the servers are from the places where all programs look for it: the environment, and a YAML
-// file. It imports little, so that a hook of an agent starts fast; worker/service builds its configuration on it.
+// Package settings reads the settings of programs from flags, the environment and a YAML file, and has those of the servers.
+// It imports little, so that a hook of an agent starts fast; worker/service adds the settings of the other programs.
 package settings
 
 import (
 	"cmp"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
 
 // Prefix begins the name of each variable of the environment.
 const Prefix = "AXIOMMIND_"
-
-// Defaults of the servers' addresses.
-const (
-	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
-	DefaultTemporalAddress   = "127.0.0.1:7233"
-	DefaultTemporalNamespace = "default"
-)
 
 // LocalVariable names another file than the usual one for [LocalFile], for a second stack of the same user, and for tests.
 const LocalVariable = Prefix + "LOCAL_FILE"
@@ -47,9 +40,8 @@ func LocalFile() string {
 	return filepath.Join(dir, "axiommind", "local.yaml")
 }
 
-// Read reads a flat YAML mapping from names to values or lists of values. Programs may share a file: each reads the
-// settings that it knows. An empty path has none.
-func Read(path string) (map[string][]string, error) {
+// read reads a flat YAML mapping from names to values or lists of values. An empty path has none.
+func read(path string) (map[string][]string, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -76,67 +68,87 @@ func Read(path string) (map[string][]string, error) {
 	return values, nil
 }
 
-// Values are settings that a program looks up one by one.
-type Values struct {
-	getenv func(string) string
-	file   map[string][]string
+// File is a file of settings. Programs may share one: each takes the settings that it knows.
+type File struct {
+	// Path is "" if no file is read.
+	Path string
+	// Local is true for the file of a local stack, which no setting named.
+	Local  bool
+	Values map[string][]string
 }
 
-// Load reads the file that is named, or else the one that AXIOMMIND_CONFIG names, or else the fallback if it exists.
-func Load(file string, getenv func(string) string, fallback string) (Values, error) {
-	path := cmp.Or(file, getenv(Prefix+"CONFIG"))
-	if path == "" && fallback != "" {
-		if _, err := os.Stat(fallback); err == nil {
-			path = fallback
+// Open reads the file that is named, or else the one that AXIOMMIND_CONFIG names, or else the local stack's if it exists.
+func Open(path string, getenv func(string) string, local string) (File, error) {
+	file := File{Path: cmp.Or(path, getenv(Prefix+"CONFIG"))}
+	if file.Path == "" && local != "" {
+		if _, err := os.Stat(local); err == nil {
+			file.Path, file.Local = local, true
 		}
 	}
-	values, err := Read(path)
-	return Values{getenv, values}, err
+	var err error
+	file.Values, err = read(file.Path)
+	return file, err
 }
 
-// Get returns the setting: from the environment, else from the file, else "".
-func (v Values) Get(setting string) string {
-	return cmp.Or(v.getenv(Variable(setting)), strings.Join(v.file[setting], ""))
+// Source names the file as the source of a setting.
+func (file File) Source() string {
+	if file.Local {
+		return "local stack " + file.Path
+	}
+	return "file " + file.Path
 }
 
-// Bool is [Values.Get] for a setting that is true or false. Without it, it is false.
-func (v Values) Bool(setting string) (bool, error) {
-	text := v.Get(setting)
+// Fill sets each flag that was not given from the environment, or else from the file, and removes from Values what it knows. It
+// returns the source of each setting that has one. The error lists every mistake.
+func (file File) Fill(f *pflag.FlagSet, getenv func(string) string) (map[string]string, error) {
+	sources := map[string]string{}
+	var errs []error
+	f.VisitAll(func(flag *pflag.Flag) {
+		inFile := file.Values[flag.Name]
+		delete(file.Values, flag.Name)
+		variable := Variable(flag.Name)
+		given, from := fromVariable(flag, getenv(variable)), "variable "+variable
+		switch {
+		case flag.Changed:
+			sources[flag.Name] = "flag --" + flag.Name
+			return
+		case len(given) == 0 && len(inFile) > 0 && flag.Name != "config":
+			given, from = inFile, file.Source()
+		case len(given) == 0:
+			return
+		}
+		sources[flag.Name] = from
+		if _, list := flag.Value.(pflag.SliceValue); len(given) > 1 && !list {
+			errs = append(errs, fmt.Errorf("%s: %s takes one value, not %d", from, flag.Name, len(given)))
+			return
+		}
+		for _, one := range given {
+			if err := f.Set(flag.Name, one); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", from, FlagError(err)))
+			}
+		}
+	})
+	return sources, errors.Join(errs...)
+}
+
+// fromVariable returns the values in an environment variable. Several values are separated as in PATH.
+func fromVariable(flag *pflag.Flag, text string) []string {
+	if _, list := flag.Value.(pflag.SliceValue); list {
+		return slices.DeleteFunc(filepath.SplitList(text), func(s string) bool { return s == "" })
+	}
 	if text == "" {
-		return false, nil
+		return nil
 	}
-	is, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, fmt.Errorf("setting %s is %q: want true or false", setting, text)
-	}
-	return is, nil
+	return []string{text}
 }
 
-// True reports whether the setting is true. One that can't be read is not.
-func (v Values) True(setting string) bool {
-	is, err := v.Bool(setting)
-	return err == nil && is
+// Load reads the settings of the servers that a hook needs, without a key. It ignores settings that it does not know. Those that it
+// can read are set even if there is an error.
+func Load(path string, getenv func(string) string, local string) (Servers, error) {
+	var s Servers
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	Add(f, slices.DeleteFunc(s.Settings(), func(s Setting) bool { return s.Readers != Hooks }))
+	file, unread := Open(path, getenv, local)
+	_, err := file.Fill(f, getenv)
+	return s, errors.Join(unread, err)
 }
-
-// Temporal returns how to reach Temporal.
-func (v Values) Temporal() (Temporal, error) {
-	secure, err := v.Bool("temporal-tls")
-	apiKey, unread := Secret(v.getenv, TemporalAPIKey)
-	return Temporal{
-		Address:        cmp.Or(v.Get("temporal-address"), DefaultTemporalAddress),
-		Namespace:      cmp.Or(v.Get("temporal-namespace"), DefaultTemporalNamespace),
-		APIKey:         apiKey,
-		TLS:            secure,
-		CA:             v.Get("tls-ca"),
-		Cert:           v.Get("temporal-tls-cert"),
-		Key:            v.Get("temporal-tls-key"),
-		ServerName:     v.Get("temporal-tls-server-name"),
-		PayloadKeyFile: v.Get("payload-key-file"),
-	}, errors.Join(err, unread)
-}
-
-// ClickHouse returns the DSN of ClickHouse.
-func (v Values) ClickHouse() string { return cmp.Or(v.Get("clickhouse-dsn"), DefaultClickHouseDSN) }
-
-// RootCAs returns the authorities that servers' certificates may come from. See [Roots].
-func (v Values) RootCAs() (*x509.CertPool, error) { return Roots(v.Get("tls-ca")) }

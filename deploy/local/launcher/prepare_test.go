@@ -143,11 +143,9 @@ func TestPayloadKeysLast(t *testing.T) {
 	require.Equal(t, file, workerConfig(t, a, dir).PayloadKeyFile)
 	path := filepath.Join(dir, "local.yaml")
 	require.NoError(t, writeAddresses(path, a))
-	values, err := located.Load("", func(string) string { return "" }, path)
+	servers, err := located.Load("", func(string) string { return "" }, path)
 	require.NoError(t, err)
-	temporal, err := values.Temporal()
-	require.NoError(t, err)
-	require.Equal(t, file, temporal.PayloadKeyFile)
+	require.Equal(t, file, servers.PayloadKeyFile)
 
 	own := filepath.Join(dir, "own.keys")
 	t.Setenv(payloadKeyVariable, own)

@@ -14,12 +14,12 @@ import (
 
 // Remembered returns the context block of the user's profile and facts, those that bear on the prompt first, framed as data.
 // It is the same as that of starter context with an estimate of the tokens, but that it is ranked by words alone.
-func Remembered(ctx context.Context, o hook.Options, e hook.Event, values settings.Values) (string, error) {
-	roots, err := values.RootCAs()
+func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers settings.Servers) (string, error) {
+	roots, err := settings.Roots(servers.TLSCA)
 	if err != nil {
 		return "", err
 	}
-	conn, err := eventlog.Connect(ctx, values.ClickHouse(), eventlog.ConnectOptions{RootCAs: roots})
+	conn, err := eventlog.Connect(ctx, servers.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
 	if err != nil {
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}

@@ -1,4 +1,4 @@
-package service
+package settings
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ func FlagError(err error) error {
 		want = "true or false"
 	case "duration":
 		want = "a duration like 30s or 2m"
-	case "func":
+	case valueType, "func":
 		return fmt.Errorf("--%s %q: %w", flag.Name, value, invalid.Unwrap())
 	default:
 		return err

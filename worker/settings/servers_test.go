@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,15 +41,16 @@ func TestTemporalTLS(t *testing.T) {
 		}
 	}()
 	clientCert, clientKey := a.Issue(t, "client.example")
-	whole := settings.Temporal{
-		Address: listener.Addr().String(), CA: a.File, Cert: clientCert, Key: clientKey, ServerName: "temporal.example",
+	whole := settings.Servers{
+		TemporalAddress: listener.Addr().String(), TLSCA: a.File, TemporalTLSCert: clientCert, TemporalTLSKey: clientKey,
+		TemporalTLSServerName: "temporal.example",
 	}
-	reach := func(s settings.Temporal) error {
-		o, err := s.Options()
+	reach := func(s settings.Servers) error {
+		o, err := s.TemporalOptions()
 		require.NoError(t, err)
 		require.NotNil(t, o.ConnectionOptions.TLS)
 		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 10 * time.Second}, Config: o.ConnectionOptions.TLS}
-		c, err := d.DialContext(t.Context(), "tcp", s.Address)
+		c, err := d.DialContext(t.Context(), "tcp", s.TemporalAddress)
 		if err != nil {
 			return err
 		}
@@ -58,13 +60,13 @@ func TestTemporalTLS(t *testing.T) {
 	}
 	require.NoError(t, reach(whole))
 	without := whole
-	without.CA = ""
+	without.TLSCA = ""
 	require.ErrorContains(t, reach(without), "unknown authority")
 	without = whole
-	without.ServerName = "other.example"
+	without.TemporalTLSServerName = "other.example"
 	require.ErrorContains(t, reach(without), "not other.example")
 	without = whole
-	without.Cert, without.Key = "", ""
+	without.TemporalTLSCert, without.TemporalTLSKey = "", ""
 	require.ErrorContains(t, reach(without), "certificate required")
 }
 
@@ -72,27 +74,27 @@ func TestTemporalOptions(t *testing.T) {
 	t.Parallel()
 	a := stacktest.NewAuthority(t)
 	cert, key := a.Issue(t, "a")
-	o, err := settings.Temporal{Address: "a:1", Namespace: "n", CA: a.File}.Options()
+	o, err := settings.Servers{TemporalAddress: "a:1", TemporalNamespace: "n", TLSCA: a.File}.TemporalOptions()
 	require.NoError(t, err)
 	require.Nil(t, o.ConnectionOptions.TLS, "an authority is for all servers, and says nothing of this one")
-	for _, s := range []settings.Temporal{{TLS: true}, {APIKey: "k"}, {Cert: cert, Key: key}, {ServerName: "a"}} {
-		o, err := s.Options()
+	for _, s := range []settings.Servers{{TemporalTLS: true}, {TemporalAPIKey: "k"}, {TemporalTLSCert: cert, TemporalTLSKey: key}, {TemporalTLSServerName: "a"}} {
+		o, err := s.TemporalOptions()
 		require.NoError(t, err)
 		require.NotNil(t, o.ConnectionOptions.TLS, s)
 	}
 	dir := t.TempDir()
 	absent, bad := filepath.Join(dir, "absent"), filepath.Join(dir, "bad")
 	require.NoError(t, os.WriteFile(bad, []byte("sesame"), 0o600))
-	for want, s := range map[string]settings.Temporal{
-		"go together":                 {Cert: cert},
-		"--temporal-tls-key":          {Key: key},
-		"holds no certificate in PEM": {TLS: true, CA: bad},
-		"read --tls-ca":               {TLS: true, CA: absent},
-		"read the certificate":        {Cert: cert, Key: bad},
+	for want, s := range map[string]settings.Servers{
+		"go together":                 {TemporalTLSCert: cert},
+		"--temporal-tls-key":          {TemporalTLSKey: key},
+		"holds no certificate in PEM": {TemporalTLS: true, TLSCA: bad},
+		"read --tls-ca":               {TemporalTLS: true, TLSCA: absent},
+		"read the certificate":        {TemporalTLSCert: cert, TemporalTLSKey: bad},
 		"read payload keys":           {PayloadKeyFile: absent},
 		"read payload keys: \"":       {PayloadKeyFile: bad},
 	} {
-		_, err := s.Options()
+		_, err := s.TemporalOptions()
 		require.ErrorContains(t, err, want)
 		require.ErrorIs(t, err, settings.ErrInvalid)
 		require.NotContains(t, err.Error(), "sesame")
@@ -101,21 +103,19 @@ func TestTemporalOptions(t *testing.T) {
 	require.ErrorIs(t, err, settings.ErrInvalid)
 }
 
-func TestValues(t *testing.T) {
+func TestLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	keys, secret := filepath.Join(dir, "keys"), filepath.Join(dir, "secret")
+	keys := filepath.Join(dir, "keys")
 	require.NoError(t, os.WriteFile(keys, payload.NewFile("k1"), 0o600))
-	require.NoError(t, os.WriteFile(secret, []byte(" open sesame\n"), 0o600))
 	config := filepath.Join(dir, "axiommind.yaml")
-	require.NoError(t, os.WriteFile(config, []byte("payload-key-file: "+keys+"\ntemporal-tls-server-name: t\ntls-ca: ca.pem\n"), 0o600))
-	env := map[string]string{"TEMPORAL_API_KEY_FILE": secret, "AXIOMMIND_TEMPORAL_TLS_CERT": "c"}
-	values, err := settings.Load(config, func(name string) string { return env[name] }, "")
+	require.NoError(t, os.WriteFile(config, []byte("payload-key-file: "+keys+"\ntemporal-tls-server-name: t\ntls-ca: ca.pem\nunknown: x\nconnect-timeout: of others\n"), 0o600))
+	env := map[string]string{"AXIOMMIND_TEMPORAL_TLS_CERT": "c", "AXIOMMIND_NO_QUEUE": "true"}
+	got, err := settings.Load(config, func(name string) string { return env[name] }, "")
 	require.NoError(t, err)
-	got, err := values.Temporal()
-	require.NoError(t, err)
-	require.Equal(t, settings.Temporal{
-		Address: settings.DefaultTemporalAddress, Namespace: "default", APIKey: "open sesame", PayloadKeyFile: keys, ServerName: "t", CA: "ca.pem", Cert: "c",
+	require.Equal(t, settings.Servers{
+		TemporalAddress: settings.DefaultTemporalAddress, TemporalNamespace: "default", ClickHouseDSN: settings.DefaultClickHouseDSN,
+		PayloadKeyFile: keys, TemporalTLSServerName: "t", TLSCA: "ca.pem", TemporalTLSCert: "c", NoQueue: true,
 	}, got)
 }
 
@@ -139,10 +139,11 @@ func TestSecret(t *testing.T) {
 		{"", lines, "", "want one line"},
 		{"", filepath.Join(dir, "absent"), "", "read X_FILE"},
 	} {
-		got, err := settings.Secret(func(name string) string { return map[string]string{"X": c.value, "X_FILE": c.file}[name] }, "X")
+		got, source, err := settings.Secret(func(name string) string { return map[string]string{"X": c.value, "X_FILE": c.file}[name] }, "X")
 		require.Equal(t, c.want, got)
 		if c.err == "" {
 			require.NoError(t, err)
+			require.Equal(t, []bool{c.file == "", true}, []bool{source == "variable X", strings.Contains(source, c.file)})
 			continue
 		}
 		require.ErrorContains(t, err, c.err)
