@@ -13,27 +13,33 @@ import (
 	"axiommind/schema"
 )
 
-var updateTopics = flag.Bool("update", false, "write the table of events into its topic")
+var updateTopics = flag.Bool("update", false, "write the tables of topics")
 
 // The topic's table of events is that of the registry.
 func TestTopicListsEvents(t *testing.T) {
 	t.Parallel()
-	const path, open, end = "help/events.md", "<!-- events -->\n", "<!-- end of events -->"
+	requireTable(t, "help/events.md", "events", eventTable())
+}
+
+// requireTable compares a table with that between the markers of a topic, or writes it there with -update.
+func requireTable(t *testing.T, path, name, want string) {
+	t.Helper()
+	open, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(text), open)
-	require.True(t, ok, "the topic has no table of events")
+	require.True(t, ok, "the topic has no table of %s", name)
 	listed, after, ok := strings.Cut(rest, end)
-	require.True(t, ok, "the table of events in the topic has no end")
-	want := eventTable()
+	require.True(t, ok, "the table of %s in the topic has no end", name)
 	if *updateTopics {
 		require.NoError(t, os.WriteFile(path, []byte(before+open+want+end+after), 0o600))
 		return
 	}
+	update := "run: go test ./starter -run " + t.Name() + " -update"
 	for line := range strings.Lines(want) {
-		require.True(t, strings.Contains(listed, line), "the topic lacks %q: run go test ./starter -run TestTopicListsEvents -update", line)
+		require.True(t, strings.Contains(listed, line), "the topic lacks %q; %s", line, update)
 	}
-	require.Equal(t, want, listed, "run: go test ./starter -run TestTopicListsEvents -update")
+	require.Equal(t, want, listed, update)
 }
 
 // eventTable is the registry in Markdown.

@@ -22,7 +22,7 @@ func (c *Config) Settings() []settings.Setting {
 
 func (c *Config) shared() []settings.Setting {
 	return []settings.Setting{
-		{Name: "raw-key-file", Into: &c.RawKeyFile, Absent: "none", Usage: "file of the keys of what a worker with `--keep-raw` keeps"},
+		{Name: "raw-key-file", Into: &c.RawKeyFile, Absent: "none", Usage: "file of the keys of what a worker with `--keep-raw` keeps", More: "; the starter reads it to show that"},
 		{Name: "temporal-ui", Into: &c.TemporalUI, Absent: "none; `up` sets it", Usage: "URL of Temporal's web interface, to link to"},
 		{Name: "embedder", Into: &c.Embedder.Provider, Default: llm.EmbedderProviders()[0], Absent: "`local` with a local stack that has it, else `hash`",
 			Usage: "embedder: " + choices(llm.EmbedderChoices(), llm.EmbedderProviders()),
@@ -61,7 +61,7 @@ func (c *Config) model() []settings.Setting {
 			Usage: "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that"},
 		{Name: "max-output-tokens", Into: &c.MaxOutputTokens, Absent: "the model's, and 8192 for servers other than OpenAI's", Usage: "most tokens of one answer"},
 		{Name: "model-reads", Into: c.setModelReads, Default: ReadPassages, Usage: "how much of a session the model reads: `" + ReadPassages + "` that are worth it, or `" + ReadAll + "`",
-			More: ". The offline weights find the passages: on the 14 gold sessions of agentwork these are 46 % of the text, with 97 % of what matters most"},
+			More: ". With `all` it reads whole sessions, not only the passages that the offline weights find worth reading: on the 14 gold sessions of agentwork these are 46 % of the text, with 97 % of what matters most"},
 		{Name: "model-concurrency", Into: &c.ModelConcurrency, Default: DefaultModelConcurrency, Usage: "model calls at a time, per worker"},
 		{Name: "model-rate", Into: c.setModelRate, Default: "0", Absent: "0, no limit", Usage: "most model calls a second, of all workers together (0: no limit)",
 			More: "; also below 1, such as 0.2"},

@@ -130,9 +130,5 @@ func (s Setting) Row() string {
 	if text == "" && s.Default != nil {
 		text = "`" + fmt.Sprint(s.Default) + "`"
 	}
-	name := "`--" + s.Name + "`"
-	if _, list := s.Into.(*[]string); list {
-		name += " (repeatable; in the variable separated as in `PATH`, in the file a list)"
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", name, cmp.Or(text, "none"), s.Readers, strings.ReplaceAll(s.Usage, "\n", " ")+s.More)
+	return fmt.Sprintf("| `--%s` | %s | %s | %s |\n", s.Name, cmp.Or(text, "none"), s.Readers, strings.ReplaceAll(s.Usage, "\n", " ")+s.More)
 }
