@@ -130,6 +130,7 @@ var sections = []section{
 	}},
 	{title: "Operation", topic: "operating", summary: "check and repair the servers", commands: []command{
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
+		{"config show", "", "print the settings, and where each comes from", (*app).configShowCommand},
 		{"rebuild", "[PROJECTION…]", "make projections anew from the log while all goes on: all tables, or those named; vectors apart", (*app).rebuildCommand},
 		{"embedder status", "", "say which embedder searches use, and how far another one is indexed", (*app).embedderStatusCommand},
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
@@ -151,6 +152,7 @@ var sections = []section{
 // parents says what the commands of two words are about, by their first word.
 var parents = map[string]string{
 	"entry":      "show, confirm and retire memories",
+	"config":     "print the settings",
 	"embedder":   "say which embedder searches use",
 	"profile":    "show and change what sums up a user: " + strings.Join(schema.ProfileSections(), ", "),
 	"session":    "show a session, and what is kept of it besides its memory",
@@ -207,6 +209,7 @@ var examples = map[string]string{
 	"schedule apply":    "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\nstarter schedule apply --user ann --lookback 7",
 	"schedule backfill": "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
 	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify\nstarter rebuild --dry-run\nstarter rebuild vectors",
+	"config show":       "starter config show\nstarter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
 	"codec-server":      "starter codec-server --payload-key-file payload.keys --temporal-ui http://127.0.0.1:8233\nstarter codec-server --origin https://temporal.example.com --address :8234 --token-file token.txt",
 	"session raw":       "starter session raw today --raw-key-file raw.keys\nstarter session raw today --user ann --message 7 --raw-key-file raw.keys",
 	"completion":        "starter completion bash",

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -46,11 +47,12 @@ func report(err error, errOut io.Writer) int {
 	return exitFailed
 }
 
-// checkHistories is the command that replays the histories of the namespace instead of working, and migrate the one that
-// brings the database up to date.
+// checkHistories is the command that replays the histories of the namespace instead of working, migrate the one that
+// brings the database up to date, and configShow the one that prints the settings.
 const (
 	checkHistories = "check-histories"
 	migrate        = "migrate"
+	configShow     = "config show"
 )
 
 // command is done instead of working.
@@ -63,18 +65,26 @@ type command interface {
 var commands = map[string]struct {
 	new         func() command
 	does, codes string
+	// all is true for a command that takes the settings of the worker alone, too.
+	all bool
 }{
 	checkHistories: {
 		func() command { return &runner.HistoryCheck{} },
 		"Replay what runs in the namespace on the workflows of this worker. Do so before a deploy: what does not replay\n" +
 			"would stop and wait until a worker of its own version is back. Nothing is changed.\n",
-		"0 all that was read replays, 1 something does not, or the server could not be asked.",
+		"0 all that was read replays, 1 something does not, or the server could not be asked.", false,
 	},
 	migrate: {
 		func() command { return &service.Migration{} },
 		"Bring ClickHouse's database up to date. A worker does so itself when it starts, if its user may make tables. A user\n" +
 			"with the role of a worker may not: then run this first, as a user who may.\n",
-		"0 the database is up to date, 1 it is not, or a role lacks rights.",
+		"0 the database is up to date, 1 it is not, or a role lacks rights.", false,
+	},
+	configShow: {
+		func() command { return &service.ConfigShow{} },
+		"Print each setting of the worker with its value and its source: a flag, a variable, a file, the local stack's file or the\n" +
+			"default. Secrets are masked. No server is asked.\n",
+		"0 the settings can be read, 1 they can't.", true,
 	},
 }
 
@@ -93,13 +103,15 @@ func run(args []string, out io.Writer) error {
 	version := flags.Bool("version", false, "print which build this is")
 	flags.Usage = func() { _, _ = io.WriteString(out, help(shared, own)) }
 	var instead command
-	if len(args) > 0 && commands[args[0]].new != nil {
-		name := args[0]
-		args, instead, set = args[1:], commands[name].new(), shared
+	if name, rest := commandOf(args); name != "" {
+		args, instead = rest, commands[name].new()
+		if !commands[name].all {
+			set = shared
+		}
 		flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
 		instead.Flags(flags)
-		flags.Usage = func() { _, _ = io.WriteString(out, commandHelp(name, shared)) }
-		flags.AddFlagSet(shared)
+		flags.Usage = func() { _, _ = io.WriteString(out, commandHelp(name, set)) }
+		flags.AddFlagSet(set)
 	}
 	switch err := flags.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
@@ -107,7 +119,7 @@ func run(args []string, out io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("%w; see worker -h", settings.FlagError(err))
 	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s or %s first; see worker -h", flags.Arg(0), checkHistories, migrate)
+		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s, %s or %s first; see worker -h", flags.Arg(0), checkHistories, migrate, configShow)
 	case *version:
 		_, err := fmt.Fprintln(out, "worker", service.Version())
 		return err
@@ -126,12 +138,23 @@ func run(args []string, out io.Writer) error {
 	return runner.Run(ctx, cfg, logger, nil)
 }
 
+// commandOf returns the command that the arguments begin with, if any, and the others.
+func commandOf(args []string) (name string, rest []string) {
+	for n := min(2, len(args)); n > 0; n-- {
+		if name := strings.Join(args[:n], " "); commands[name].new != nil {
+			return name, args[n:]
+		}
+	}
+	return "", args
+}
+
 // help says how to run a worker. The shared flags are those that the starter takes too.
 func help(shared, own *pflag.FlagSet) string {
 	shared.SortFlags, own.SortFlags = false, false
 	return "Run AxiomMind's workflows and activities, until Ctrl-C or SIGTERM. A second signal ends the worker at once.\n\n" +
 		"Usage: worker [flags]\n       worker " + checkHistories + " [flags]   replay what runs in the namespace, before a deploy\n" +
-		"       worker " + migrate + " [flags]           bring ClickHouse's database up to date, and make roles for it\n\n" +
+		"       worker " + migrate + " [flags]           bring ClickHouse's database up to date, and make roles for it\n" +
+		"       worker " + configShow + " [flags]       print the settings and their sources\n\n" +
 		"Settings that the starter takes too:\n" + shared.FlagUsages() +
 		"\nSettings of the worker alone:\n" + own.FlagUsages() +
 		"\n      --version   print which build this is\n  -h, --help      show this help\n" + `
@@ -144,10 +167,10 @@ Exit codes: 0 stopped, 1 the settings are wrong, a server did not come up, or th
 }
 
 // commandHelp says how to run a command.
-func commandHelp(name string, shared *pflag.FlagSet) string {
+func commandHelp(name string, set *pflag.FlagSet) string {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.SortFlags = false
 	commands[name].new().Flags(own)
 	return commands[name].does + "\nUsage: worker " + name + " [flags]\n\n" + own.FlagUsages() +
-		"\nSettings:\n" + shared.FlagUsages() + "\nExit codes: " + commands[name].codes + "\n"
+		"\nSettings:\n" + set.FlagUsages() + "\nExit codes: " + commands[name].codes + "\n"
 }

@@ -43,8 +43,16 @@ func TestCommandLine(t *testing.T) {
 	require.Contains(t, out, "CREATE ROLE IF NOT EXISTS axiommind_worker;\n")
 	require.Contains(t, out, "GRANT SELECT, INSERT ON `my-shop`.`events_raw` TO axiommind_worker;\n")
 	require.Contains(t, out, "GRANT ALTER DELETE, OPTIMIZE ON `my-shop`.`events_raw` TO axiommind_eraser;\n")
+	out, said, code = do("config", "show", "-h")
+	require.Equal(t, []any{"", exitOK}, []any{said, code})
+	for _, part := range []string{"Usage: worker config show [flags]", "--output ", "--clickhouse-dsn ", "--stop-timeout ", "Exit codes"} {
+		require.Equal(t, 1, strings.Count(out, part), part)
+	}
+	out, said, code = do("config", "show", "--eraser-dsn", "http://e:sesame@h/db")
+	require.Equal(t, []any{"", exitOK}, []any{said, code})
+	require.Regexp(t, `(?m)^eraser-dsn +http://e:\*{3}@h/db +flag --eraser-dsn$`, out)
 	for line, want := range map[string]string{
-		"start":                   `unexpected argument "start": a worker takes flags only, or the command check-histories or migrate first; see worker -h`,
+		"start":                   `unexpected argument "start": a worker takes flags only, or the command check-histories, migrate or config show first; see worker -h`,
 		"--absent":                "unknown flag: --absent; see worker -h",
 		"--build-id=a b":          `--build-id "a b": want a name without spaces and control characters; see worker -h`,
 		"--build-id=":             `--build-id "": want 1 to 200 bytes; see worker -h`,

@@ -83,6 +83,8 @@ type Config struct {
 	State statedir.Dir
 	// sources has the source of each setting and key that has one, by its name or variable.
 	sources map[string]string
+	// flags are those that [Config.Load] filled.
+	flags *pflag.FlagSet
 }
 
 // Defaults of [Config].
@@ -135,7 +137,7 @@ func (c *Config) LimitMemory() {
 // flags must have been parsed. If no file is named, the fallback file is read if it exists. Only that file may
 // contain a key, [LocalWeaviateKey].
 func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback string) error {
-	c.State = statedir.Of(getenv)
+	c.State, c.flags = statedir.Of(getenv), f
 	file, err := settings.Open(c.File, getenv, fallback)
 	if err != nil {
 		return err
