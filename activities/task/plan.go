@@ -74,16 +74,6 @@ const (
 	CloseProven DoneReports = "close"
 )
 
-// Set stores the value that the text names.
-func (d *DoneReports) Set(text string) error {
-	switch v := DoneReports(text); v {
-	case KeepReports, CloseProven:
-		*d = v
-		return nil
-	}
-	return fmt.Errorf("%q is none of %s, %s", text, KeepReports, CloseProven)
-}
-
 // Rules configures how tasks are resolved. The zero value uses the defaults.
 type Rules struct {
 	// Vectors finds tasks by the meaning of their titles. Default: none.

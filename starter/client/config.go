@@ -69,7 +69,7 @@ func (c Config) service() (service.Config, error) {
 	if c.ConnectTimeout < 0 {
 		return service.Config{}, fmt.Errorf("connect timeout %v: want 0 or more", c.ConnectTimeout)
 	}
-	s := service.Config{Servers: c.Servers.WithDefaults(), Embedder: c.Embedder}
+	s := service.Config{Servers: c.WithDefaults(), Embedder: c.Embedder}
 	s.Embedder.Provider = cmp.Or(s.Embedder.Provider, llm.EmbedderProviders()[0])
 	return s, nil
 }

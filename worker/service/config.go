@@ -8,7 +8,6 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -115,15 +114,6 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 
 func (c *Config) add(f *pflag.FlagSet, has func(settings.Readers) bool) {
 	settings.Add(f, slices.DeleteFunc(c.Settings(), func(s settings.Setting) bool { return !has(s.Readers) }))
-}
-
-func (c *Config) setModelRate(text string) error {
-	rate, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(rate >= 0 && rate <= MaxModelRate) {
-		return fmt.Errorf("want a number from 0, which is no limit, to %d", MaxModelRate)
-	}
-	c.ModelRate = rate
-	return nil
 }
 
 // LimitMemory sets the memory limit of the process to MemoryMiB, unless GOMEMLIMIT gave it a lower one.

@@ -97,10 +97,10 @@ func TestConfigMistakes(t *testing.T) {
 	}{
 		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress" (did you mean temporal-address?)`},
 		"wrong value":     {"model-concurrency: many\n", nil, `--model-concurrency "many": want a whole number`},
-		"no rate":         {"model-rate: -1\n", nil, `--model-rate "-1": want a number from 0, which is no limit, to 100000`},
+		"no rate":         {"model-rate: -1\n", nil, `--model-rate "-1": want a number from 0 to 100000`},
 		"rate unknown":    {"", map[string]string{"AXIOMMIND_MODEL_RATE": "NaN"}, `--model-rate "NaN": want a number from 0`},
 		"queue or not":    {"no-queue: perhaps\n", nil, `--no-queue "perhaps": want true or false`},
-		"no such way":     {"done-reports: maybe\n", nil, `"maybe" is none of keep, close`},
+		"no such way":     {"done-reports: maybe\n", nil, `--done-reports "maybe": want keep or close`},
 		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
 		"no floor":        {"similarity-floor: 0.5\n", nil, `there is no setting "similarity-floor"`},
 		"wrong share":     {"fact-merge: 2\n", nil, `--fact-merge "2": want a number from 0 to 1`},

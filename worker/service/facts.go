@@ -1,11 +1,8 @@
 package service
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,52 +17,18 @@ func (c *Config) facts() []settings.Setting {
 	o := &c.Facts
 	return []settings.Setting{
 		{Name: "fact-threshold", Default: fmt.Sprint(fact.DefaultThreshold), Usage: "least confidence, 0 to 1, of a fact that a session states", More: "; 0 takes all",
-			Into: func(text string) error { return orElse(share(&o.Threshold, 0)(text), &o.Threshold, -1) }},
+			Into: func(text string) error { return orElse(number(&o.Threshold, 0, 1)(text), &o.Threshold, -1) }},
 		{Name: "max-facts", Default: strconv.Itoa(fact.DefaultMaxFacts), Usage: "facts of one user and agent; one more makes another give way", Into: count(&o.MaxFacts, 1)},
 		{Name: "fact-eviction", Default: schema.EvictConfidence, Usage: "which fact gives way: `" + strings.Join(schema.EvictionPolicies(), "` or `") + "`",
 			More: ". The first is the fact with the lowest confidence, of equals the oldest; the second the one with the lowest score of confidence (65 %), freshness (25 %) and use (10 %)",
-			Into: func(text string) error {
-				if !slices.Contains(schema.EvictionPolicies(), text) {
-					return errors.New("want " + strings.Join(schema.EvictionPolicies(), " or "))
-				}
-				o.Eviction = text
-				return nil
-			}},
+			Into: oneOf(&o.Eviction, schema.EvictionPolicies()...)},
 		{Name: "fact-reserve", Absent: "none; with `hybrid-v1` a tenth of `--max-facts`, at most 10", Usage: "corrections that give way to other corrections only",
 			Into: func(text string) error { return orElse(count(&o.Reserve, 0)(text), &o.Reserve, -1) }},
-		{Name: "fact-merge", Default: "0", Usage: "share of words, 0 to 1, from which a session's fact is merged into an older one; 0 merges none", Into: share(&o.MergeOverlap, 0),
+		{Name: "fact-merge", Default: "0", Usage: "share of words, 0 to 1, from which a session's fact is merged into an older one; 0 merges none", Into: number(&o.MergeOverlap, 0, 1),
 			More: ". The older one keeps its text and gets the higher confidence. Facts that contradict each other or differ in a number are never merged"},
 		{Name: "fact-merge-similarity", Default: fmt.Sprint(fact.DefaultMergeSimilarity), Usage: "least similarity, -1 to 1, of the vectors of merged facts",
 			Into: func(text string) error {
-				return orElse(share(&o.MergeSimilarity, -1)(text), &o.MergeSimilarity, math.SmallestNonzeroFloat64)
+				return orElse(number(&o.MergeSimilarity, -1, 1)(text), &o.MergeSimilarity, math.SmallestNonzeroFloat64)
 			}},
-	}
-}
-
-// orElse replaces a 0, and returns the error.
-func orElse[T comparable](err error, into *T, other T) error {
-	*into = cmp.Or(*into, other)
-	return err
-}
-
-func share(into *float64, least float64) func(string) error {
-	return func(text string) error {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(n >= least && n <= 1) {
-			return fmt.Errorf("want a number from %v to 1", least)
-		}
-		*into = n
-		return nil
-	}
-}
-
-func count(into *int, least int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least {
-			return fmt.Errorf("want a whole number from %d on", least)
-		}
-		*into = n
-		return nil
 	}
 }

@@ -1,8 +1,6 @@
 package service
 
 import (
-	"fmt"
-
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/worth"
 )
@@ -20,12 +18,4 @@ func (c *Config) ExtractionParams() llm.Params {
 		p.Passages = worth.Version
 	}
 	return p
-}
-
-func (c *Config) setModelReads(text string) error {
-	if text != ReadPassages && text != ReadAll {
-		return fmt.Errorf("%q is neither %s nor %s", text, ReadPassages, ReadAll)
-	}
-	c.ModelReads = text
-	return nil
 }

@@ -60,10 +60,10 @@ func (c *Config) model() []settings.Setting {
 		{Name: "window-bytes", Into: &c.WindowBytes, Default: llm.DefaultWindowBytes,
 			Usage: "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that"},
 		{Name: "max-output-tokens", Into: &c.MaxOutputTokens, Absent: "the model's, and 8192 for servers other than OpenAI's", Usage: "most tokens of one answer"},
-		{Name: "model-reads", Into: c.setModelReads, Default: ReadPassages, Usage: "how much of a session the model reads: `" + ReadPassages + "` that are worth it, or `" + ReadAll + "`",
+		{Name: "model-reads", Into: oneOf(&c.ModelReads, ReadPassages, ReadAll), Default: ReadPassages, Usage: "how much of a session the model reads: `" + ReadPassages + "` that are worth it, or `" + ReadAll + "`",
 			More: ". With `all` it reads whole sessions, not only the passages that the offline weights find worth reading: on the 14 gold sessions of agentwork these are 46 % of the text, with 97 % of what matters most"},
 		{Name: "model-concurrency", Into: &c.ModelConcurrency, Default: DefaultModelConcurrency, Usage: "model calls at a time, per worker"},
-		{Name: "model-rate", Into: c.setModelRate, Default: "0", Absent: "0, no limit", Usage: "most model calls a second, of all workers together (0: no limit)",
+		{Name: "model-rate", Into: number(&c.ModelRate, 0, MaxModelRate), Default: "0", Absent: "0, no limit", Usage: "most model calls a second, of all workers together (0: no limit)",
 			More: "; also below 1, such as 0.2"},
 	}
 }
@@ -75,7 +75,7 @@ func (c *Config) memory() []settings.Setting {
 			More:  ", in the variable separated as in `PATH`, in the file as a list. Given, it replaces the default. A current directory that is the home or holds it is left out"},
 		{Name: "keep-raw", Into: &c.KeepRaw, Absent: "off, it is gone", Usage: "keep what redaction takes out of messages, [encrypted](privacy.md#keep-the-originals) with the first key of `--raw-key-file`",
 			More: "; the worker does not start without that file then"},
-		{Name: "done-reports", Into: c.DoneReports.Set, Default: string(task.KeepReports),
+		{Name: "done-reports", Into: oneOf(&c.DoneReports, task.KeepReports, task.CloseProven), Default: string(task.KeepReports),
 			Usage: "a first report of done that rests on proof: `keep` it for a person to confirm, or `close` the task"},
 		{Name: "idris", Into: &c.Idris, Absent: "`idris2` on the `PATH`, if it is there", Usage: "path of the Idris 2 compiler, which checks entries besides the Go verifier"},
 		{Name: "idris-only", Into: &c.IdrisOnly, Usage: "let no entry become verified without the Idris 2 compiler"},
