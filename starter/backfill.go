@@ -24,6 +24,13 @@ type backfillOptions struct {
 	flags          *pflag.FlagSet
 }
 
+var backfillCommand = command{
+	name: "backfill", flags: (*app).backfillCommand,
+	summary: "extract again from old sessions, with the worker's current extractor",
+	examples: "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\n" +
+		"starter backfill --project demo --extractor rules/worth-v3 --dry-run",
+}
+
 func (a *app) backfillCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &backfillOptions{flags: f}
 	f.StringVar(&o.Extractor, "extractor", "", "PROVIDER/MODEL that the worker has; another worker refuses (default: whatever it has)")

@@ -14,6 +14,13 @@ import (
 	"axiommind/schema"
 )
 
+var buildsListCommand = command{
+	name: "builds list", flags: (*app).buildsListCommand,
+	summary: "list the latest builds",
+	examples: "starter builds list --status failed\n" +
+		"starter builds list --class passing --since 7d",
+}
+
 func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	var filter build.Filter
 	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")

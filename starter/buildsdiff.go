@@ -14,6 +14,12 @@ import (
 	"axiommind/schema"
 )
 
+var buildsDiffCommand = command{
+	name: "builds diff", arguments: "BUILD OTHER", flags: (*app).buildsDiffCommand,
+	summary:  "show how two builds of a session differ, by model or by prompt",
+	examples: "starter builds diff 04a5ad1b 7c20e9f4",
+}
+
 func (a *app) buildsDiffCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)

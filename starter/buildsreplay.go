@@ -16,6 +16,12 @@ import (
 // maxFields is how many fields of a difference are shown.
 const maxFields = 12
 
+var buildsReplayCommand = command{
+	name: "builds replay", arguments: "BUILD", flags: (*app).buildsReplayCommand,
+	summary:  "repeat a build from its recorded answers, in a separate database, and show the differences",
+	examples: "starter builds replay 04a5ad1b",
+}
+
 func (a *app) buildsReplayCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)

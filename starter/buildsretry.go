@@ -27,6 +27,15 @@ type retryOptions struct {
 	flags          *pflag.FlagSet
 }
 
+var buildsRetryCommand = command{
+	name: "builds retry", arguments: "[BUILD…]", flags: (*app).buildsRetryCommand,
+	summary: "try failed and partial builds again: those named, or all that may succeed now",
+	examples: "starter builds retry 04a5ad1b\n" +
+		"starter builds retry --all-failed --dry-run\n" +
+		"starter builds retry --all-failed --partial --since 7d\n" +
+		"starter builds retry --all-failed --class setup",
+}
+
 func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &retryOptions{flags: f}
 	f.BoolVar(&o.Failed, "all-failed", false, "retry the sessions whose latest build failed, or was interrupted")

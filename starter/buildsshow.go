@@ -17,6 +17,11 @@ import (
 	"axiommind/schema"
 )
 
+var buildsShowCommand = command{
+	name: "builds show", arguments: "BUILD", flags: (*app).buildsShowCommand,
+	summary: "show a build: its steps, failures and remedies",
+}
+
 func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)

@@ -11,6 +11,11 @@ import (
 	"axiommind/activities/build"
 )
 
+var buildsStepsCommand = command{
+	name: "builds steps", flags: (*app).buildsStepsCommand,
+	summary: "show how long the steps of builds, dreams, graduation and rebuilds took",
+}
+
 func (a *app) buildsStepsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	var filter build.StepFilter
 	f.StringVar(&filter.Project, "project", "", "steps of one project, without dreams and rebuilds (default: all)")

@@ -28,6 +28,16 @@ type codecOptions struct {
 	handler            payload.HandlerOptions
 }
 
+var codecServerCommand = command{
+	name: "codec-server", flags: (*app).codecServerCommand,
+	summary: "decrypt Temporal's payloads for its web interface",
+	details: `Enter its address as the codec endpoint in Temporal's web interface, in the browser that runs on the same machine; or
+give it to temporal as --codec-endpoint, with --codec-auth "Bearer TOKEN" if there is a token. It speaks no TLS: let a
+proxy do that where others than this machine ask.`,
+	examples: "starter codec-server --payload-key-file payload.keys --temporal-ui http://127.0.0.1:8233\n" +
+		"starter codec-server --origin https://temporal.example.com --address :8234 --token-file token.txt",
+}
+
 func (a *app) codecServerCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &codecOptions{}
 	f.StringVar(&o.address, "address", "127.0.0.1:8234", "host:port to listen on; other machines reach it only with --token-file")

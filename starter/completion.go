@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
+	"axiommind/activities/retrieve/eval"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
@@ -84,6 +85,7 @@ var argumentValues = map[string]values{
 	"SHELL":      fixed(shells()...),
 	"AGENT":      fixed(hook.Agents()...),
 	"ERASURE":    erasureIDs,
+	"DATASET":    fixed(datasets()...),
 	"EVENT":      nil,
 	"TEXT":       nil,
 }
@@ -92,6 +94,7 @@ var argumentValues = map[string]values{
 var fileArguments = map[string]cobra.ShellCompDirective{
 	"FILE|DIR|-": cobra.ShellCompDirectiveDefault,
 	"FILE|-":     cobra.ShellCompDirectiveDefault,
+	"FILE":       cobra.ShellCompDirectiveDefault,
 	"DIR":        cobra.ShellCompDirectiveFilterDirs,
 }
 
@@ -108,6 +111,7 @@ var flagValues = map[string]values{
 	"extractor":             known(build.ColumnExtractor),
 	"by":                    fixed(byProject, byScope),
 	"health --list":         fixed(graduate.MeasureNames()...),
+	"half":                  fixed(eval.Halves()...),
 	"class":                 fixed(schema.FailureClasses()...),
 	"priority":              fixed(schema.TaskPriorities()...),
 	"memory show --version": versionNumbers,
@@ -127,7 +131,8 @@ var flagValues = map[string]values{
 }
 
 // fileFlags are the flags that name files.
-var fileFlags = []string{"config", "file", "payload-key-file", "raw-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file"}
+var fileFlags = []string{"config", "file", "payload-key-file", "raw-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file",
+	"goldset", "compare", "out"}
 
 // projections are the names of all projections, and of the families of those that come in several versions.
 func projections() []string {

@@ -7,6 +7,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
+var configShowCommand = command{
+	name: "config show", flags: (*app).configShowCommand,
+	summary: "print the settings, and where each comes from",
+	examples: "starter config show\n" +
+		"starter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
+}
+
 // configShowCommand prints the settings with their sources. It asks no server.
 func (a *app) configShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(context.Context, []string) error {

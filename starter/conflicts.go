@@ -47,6 +47,11 @@ func (p *page) rows() int { return p.offset + p.ask() }
 // after leaves out the rows that the page passes over.
 func after[T any](p *page, rows []T) []T { return rows[min(p.offset, len(rows)):] }
 
+var conflictsCommand = command{
+	name: "conflicts", flags: (*app).conflictsCommand,
+	summary: "list memories that contradict each other",
+}
+
 func (a *app) conflictsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	q, p := graduate.ConflictQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
@@ -121,6 +126,11 @@ func conflictState(c graduate.Conflict) string {
 	return text
 }
 
+var conflictsShowCommand = command{
+	name: "conflicts show", arguments: "CONFLICT", flags: (*app).conflictsShowCommand,
+	summary: "show both sides of a conflict, with their evidence",
+}
+
 func (a *app) conflictsShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project of the memories")
 	return func(ctx context.Context, args []string) error {
@@ -180,6 +190,14 @@ func saySide(b *strings.Builder, s graduate.Side, row entry.Row) {
 	for _, e := range row.Evidence {
 		say(b, "          %s\n", evidenceLine(row.EvidenceSessionID, e))
 	}
+}
+
+var conflictsResolveCommand = command{
+	name: "conflicts resolve", arguments: "[CONFLICT…]", flags: (*app).conflictsResolveCommand,
+	summary: "say which side of conflicts is right, or that both are",
+	examples: "starter conflicts resolve 0a1b2c3d --keep 04a5ad1b --because 'measured again in May'\n" +
+		"starter conflicts resolve --keep 04a5ad1b\n" +
+		"starter conflicts resolve 0a1b2c3d --keep both",
 }
 
 func (a *app) conflictsResolveCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -21,6 +21,13 @@ import (
 // defaultPairs is how many pairs a model is asked about unless told otherwise: five questions.
 const defaultPairs = 5 * graduate.MaxPairs
 
+var conflictsFindCommand = command{
+	name: "conflicts find", flags: (*app).conflictsFindCommand,
+	summary: "ask the worker's model for contradictions that the rule can't find; it costs money",
+	examples: "starter conflicts find --project demo\n" +
+		"starter conflicts find --project demo --user ann --limit 20",
+}
+
 func (a *app) conflictsFindCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project of the memories")
 	user := f.String("user", "", "memories of one user (default: of all users)")

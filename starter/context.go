@@ -24,6 +24,11 @@ type contextOptions struct {
 	count   string
 }
 
+var contextCommand = command{
+	name: "context", flags: (*app).contextCommand,
+	summary: "print the memories for a prompt, within a token budget",
+}
+
 func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &contextOptions{}
 	o.add(f)

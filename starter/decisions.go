@@ -13,6 +13,11 @@ import (
 	"axiommind/schema"
 )
 
+var decisionsCommand = command{
+	name: "decisions", flags: (*app).decisionsCommand,
+	summary: "list decisions, and those whose grounds no longer hold",
+}
+
 func (a *app) decisionsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	q, p := graduate.DecisionQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the decisions")
@@ -58,6 +63,11 @@ func decisionState(d graduate.Decision) string {
 		return "stands"
 	}
 	return "in question"
+}
+
+var decisionsShowCommand = command{
+	name: "decisions show", arguments: "DECISION", flags: (*app).decisionsShowCommand,
+	summary: "show a decision and the memories it rests on, with their evidence",
 }
 
 func (a *app) decisionsShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -115,6 +125,12 @@ func printDecision(w io.Writer, d graduate.Decision, rows map[string]entry.Row) 
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+var decisionsRecordCommand = command{
+	name: "decisions record", arguments: "TEXT", flags: (*app).decisionsRecordCommand,
+	summary:  "record a decision and the verified memories it rests on",
+	examples: "starter decisions record 'Move the event log to ClickHouse' --because-of 04a5ad1b --because-of 7c20e9f4 --confidence 0.9",
 }
 
 func (a *app) decisionsRecordCommand(f *pflag.FlagSet) func(context.Context, []string) error {

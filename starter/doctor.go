@@ -36,6 +36,11 @@ type check struct {
 
 const startAll = "start everything with: go run ./deploy/local up"
 
+var doctorCommand = command{
+	name: "doctor", flags: (*app).doctorCommand,
+	summary: "check every server, and name the remedy",
+}
+
 func (a *app) doctorCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	timeout := f.Duration("connect-timeout", doctorPatience, "how long each server may take to answer")
 	return func(ctx context.Context, _ []string) error {

@@ -22,6 +22,14 @@ import (
 // diaryShown is how many lines of a diary are shown.
 const diaryShown = 12
 
+var dreamCommand = command{
+	name: "dream", flags: (*app).dreamCommand,
+	summary: "consolidate the daily records into core memory, and show the changes",
+	examples: "starter dream\n" +
+		"starter dream --lookback 7 --dry-run\n" +
+		"starter dream --user ann --agent coder --force",
+}
+
 func (a *app) dreamCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)

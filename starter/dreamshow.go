@@ -20,6 +20,11 @@ type shownDream struct {
 	Added int `json:"added"`
 }
 
+var dreamShowCommand = command{
+	name: "dream show", arguments: "[DREAM]", flags: (*app).dreamShowCommand,
+	summary: "show a dream: its input, additions, drops and diary",
+}
+
 func (a *app) dreamShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)
@@ -148,6 +153,11 @@ func daysText(days []schema.Day) string {
 		names = append(names, fmt.Sprintf("and %d more, down to %s", more, days[len(days)-1].Date))
 	}
 	return plural(len(days), "day", "days") + ": " + strings.Join(names, ", ")
+}
+
+var dreamListCommand = command{
+	name: "dream list", flags: (*app).dreamListCommand,
+	summary: "list dreams, those that were refused included",
 }
 
 func (a *app) dreamListCommand(f *pflag.FlagSet) func(context.Context, []string) error {

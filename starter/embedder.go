@@ -26,6 +26,11 @@ type embedderReport struct {
 	Configured string `json:"configured"`
 }
 
+var embedderStatusCommand = command{
+	name: "embedder status", flags: (*app).embedderStatusCommand,
+	summary: "show the embedder of searches, and the progress of another one",
+}
+
 func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {
 		conn, err := a.clickHouse(ctx)

@@ -64,6 +64,16 @@ func (o *enqueueOptions) conversation(session string) client.Conversation {
 	}
 }
 
+var enqueueCommand = command{
+	name: "enqueue", arguments: "FILE|-", flags: (*app).enqueueCommand,
+	summary: "add the sessions of a transcript to a queue, without waiting",
+	details: `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
+input a copy without secrets is kept until then. Sessions that Temporal can't take now are kept, and delivered by the next such
+command or by a worker.`,
+	examples: "starter enqueue session.jsonl --project demo\n" +
+		"agent-turn | starter enqueue - --session today --messages --user ann",
+}
+
 func (a *app) enqueueCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &enqueueOptions{}
 	o.add(f)

@@ -34,6 +34,12 @@ type proof struct {
 	Differences []evidence.Difference `json:"differences,omitempty"`
 }
 
+var entryShowCommand = command{
+	name: "entry show", arguments: "ENTRY", flags: (*app).entryShowCommand,
+	summary:  "show a memory and its evidence in context",
+	examples: "starter entry show 04a5ad1b --project demo",
+}
+
 func (a *app) entryShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project the entry belongs to")
 	user := f.String("user", "default", "user whose message it is, if ID is the handle of a message")

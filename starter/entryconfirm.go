@@ -14,6 +14,13 @@ import (
 	"axiommind/schema"
 )
 
+var entryConfirmCommand = command{
+	name: "entry confirm", arguments: "[ENTRY…]", flags: (*app).entryConfirmCommand,
+	summary: "confirm memories: they become certified",
+	examples: "starter entry confirm 04a5ad1b 7c20e9f4 --project demo\n" +
+		"starter entry confirm --by-model --project demo",
+}
+
 func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	c := graduate.Command{Op: graduate.OpConfirm}
 	f.StringVar(&c.Project, "project", "default", "project of the entries")

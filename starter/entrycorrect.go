@@ -40,6 +40,12 @@ type corrected struct {
 
 func correctedOf(r entry.Row) corrected { return corrected{r.ID, r.Title, r.Stage, r.Status} }
 
+var entryCorrectCommand = command{
+	name: "entry correct", arguments: "ENTRY", flags: (*app).entryCorrectCommand,
+	summary:  "replace a wrong memory by a right statement",
+	examples: "starter entry correct 04a5ad1b --with 'The limit is 8.' --because 'the contract of May'",
+}
+
 func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project of the entry")
 	with := f.String("with", "", "what is right, in a sentence")

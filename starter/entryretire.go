@@ -8,6 +8,12 @@ import (
 	"axiommind/activities/graduate"
 )
 
+var entryRetireCommand = command{
+	name: "entry retire", arguments: "ENTRY…", flags: (*app).entryRetireCommand,
+	summary:  "retire memories, with a reason",
+	examples: "starter entry retire 04a5ad1b --because 'the service was switched off'",
+}
+
 func (a *app) entryRetireCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	c := graduate.Command{Op: graduate.OpRetire}
 	f.StringVar(&c.Project, "project", "default", "project of the entries")
@@ -18,6 +24,11 @@ func (a *app) entryRetireCommand(f *pflag.FlagSet) func(context.Context, []strin
 		}
 		return a.ruleOnEntries(ctx, c, args)
 	}
+}
+
+var entryRestoreCommand = command{
+	name: "entry restore", arguments: "ENTRY…", flags: (*app).entryRestoreCommand,
+	summary: "restore retired memories",
 }
 
 func (a *app) entryRestoreCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -10,36 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/retrieve/eval"
 )
-
-// evalCommands measure retrieval.
-var evalCommands = []command{
-	{"eval retrieval", "", "measure how much of what answers questions a search finds", (*app).evalRetrievalCommand},
-	{"eval import", "DATASET FILE…", "turn a data set into transcripts to process, and questions about them", (*app).evalImportCommand},
-}
-
-// The tables of the command line get what belongs to these commands from here, so that it stands in one place.
-func init() {
-	parents["eval"] = "measure retrieval with questions whose answers are known"
-	examples["eval retrieval"] = "starter eval retrieval --goldset gold/goldset.jsonl --out run.json\n" +
-		"starter eval retrieval --goldset gold/goldset.jsonl --compare run.json --max-drop 0.02\n" +
-		"starter eval retrieval --goldset gold/goldset.jsonl --half odd --ablations"
-	examples["eval import"] = "starter eval import locomo locomo.json --to gold\n" +
-		"starter eval import longmemeval questions.jsonl sessions.jsonl.gz --to gold\n" +
-		"starter eval import own questions.csv --to gold"
-	details["eval retrieval"] = evalRetrievalDetails
-	details["eval import"] = evalImportDetails
-	argumentValues["DATASET"] = fixed(datasets()...)
-	fileArguments["FILE"] = cobra.ShellCompDirectiveDefault
-	flagValues["half"] = fixed(eval.Halves()...)
-	fileFlags = append(fileFlags, "goldset", "compare", "out")
-}
 
 const evalRetrievalDetails = `A gold set is JSON lines: {"id":"q1","query":"Which day do we release?","project":"shop","relevant":[{"session":"s1",
 "message":4}]}. A reference is {"entry":ID}, {"task":ID}, {"fact":ID}, {"session":S,"message":N}, {"session":S} or
@@ -58,6 +34,15 @@ type evalOptions struct {
 
 	questions []eval.Question
 	baseline  *eval.Result
+}
+
+var evalRetrievalCommand = command{
+	name: "eval retrieval", flags: (*app).evalRetrievalCommand,
+	summary: "measure the share of answers that a search finds",
+	details: evalRetrievalDetails,
+	examples: "starter eval retrieval --goldset gold/goldset.jsonl --out run.json\n" +
+		"starter eval retrieval --goldset gold/goldset.jsonl --compare run.json --max-drop 0.02\n" +
+		"starter eval retrieval --goldset gold/goldset.jsonl --half odd --ablations",
 }
 
 func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -31,6 +31,15 @@ a header or as JSON lines, and optionally the messages they are about:
 
 What is written: goldset.jsonl, and a transcript for each project. No server is asked.`
 
+var evalImportCommand = command{
+	name: "eval import", arguments: "DATASET FILE…", flags: (*app).evalImportCommand,
+	summary: "turn a data set into transcripts to process, and questions about them",
+	details: evalImportDetails,
+	examples: "starter eval import locomo locomo.json --to gold\n" +
+		"starter eval import longmemeval questions.jsonl sessions.jsonl.gz --to gold\n" +
+		"starter eval import own questions.csv --to gold",
+}
+
 func (a *app) evalImportCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	to := f.String("to", "", "directory to write to; it is made where there is none")
 	unanswerable := f.Bool("unanswerable", false, "also the questions that the data set has no answer to:\ncategory 5 of LoCoMo, the abstentions of LongMemEval")

@@ -18,6 +18,11 @@ type eventType struct {
 	Meaning    string   `json:"meaning"`
 }
 
+var eventTypesCommand = command{
+	name: "events types", flags: (*app).eventTypesCommand,
+	summary: "list the types of events that the log holds",
+}
+
 // eventTypesCommand prints the registry of event types.
 func (a *app) eventTypesCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	a.outputFlag(f)

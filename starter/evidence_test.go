@@ -312,7 +312,7 @@ func TestReadmeNamesEntry(t *testing.T) {
 	id := entry.ID(schema.SessionKey{Scope: schema.Scope{Project: "demo", User: "default"}, SessionID: "demo-checkout"}, schema.EntryTaskNote, key)
 	require.Contains(t, string(readme), " · entry "+short(id)+"\n   “"+quote+"”")
 	require.Contains(t, string(readme), "entry show "+short(id)+" --project demo")
-	require.Contains(t, examples["entry show"], short(id))
+	require.Contains(t, entryShowCommand.examples, short(id))
 }
 
 // Long sentences are cut far from the quote in a line, and whole with the entry. Many differences are

@@ -102,6 +102,13 @@ func (a *app) tell(ctx context.Context, c fact.Command) (result fact.Result, err
 	return result, err
 }
 
+var factsAddCommand = command{
+	name: "facts add", arguments: "TEXT…", flags: (*app).factsAddCommand,
+	summary: "add a fact",
+	examples: "starter facts add I prefer short answers --category preference --confidence 0.9\n" +
+		"starter facts add The office is in Porto --user ann --project demo",
+}
+
 func (a *app) factsAddCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	x := &factFlags{}
 	x.add(f, fact.OpCreate, "the memory")
@@ -127,6 +134,12 @@ func (a *app) factsAddCommand(f *pflag.FlagSet) func(context.Context, []string) 
 			return err
 		})
 	}
+}
+
+var factsUpdateCommand = command{
+	name: "facts update", arguments: "FACT", flags: (*app).factsUpdateCommand,
+	summary:  "change a fact",
+	examples: "starter facts update 0a1b2c3d --content 'I prefer tea' --expect-version 12",
 }
 
 func (a *app) factsUpdateCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -161,6 +174,12 @@ func (a *app) factsUpdateCommand(f *pflag.FlagSet) func(context.Context, []strin
 			return err
 		})
 	}
+}
+
+var factsDeleteCommand = command{
+	name: "facts delete", arguments: "FACT…", flags: (*app).factsDeleteCommand,
+	summary:  "delete facts",
+	examples: "starter facts delete 0a1b2c3d --reason 'it was a joke'",
 }
 
 func (a *app) factsDeleteCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -13,6 +13,11 @@ import (
 	"axiommind/schema"
 )
 
+var factsHistoryCommand = command{
+	name: "facts history", arguments: "[FACT]", flags: (*app).factsHistoryCommand,
+	summary: "list the changes of facts and the profile, and rejected facts with their reasons",
+}
+
 func (a *app) factsHistoryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o, p := &owner{}, &page{}
 	o.add(f)

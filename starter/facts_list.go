@@ -23,6 +23,11 @@ func (a *app) withFacts(ctx context.Context, fn func(conn driver.Conn, t *fact.T
 	return fn(conn, fact.NewTables(conn))
 }
 
+var factsCommand = command{
+	name: "facts", flags: (*app).factsCommand,
+	summary: "list the facts about a user",
+}
+
 func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o, p, s := &owner{}, &page{}, fact.Selection{}
 	o.add(f)

@@ -31,6 +31,11 @@ func resolveFact(ctx context.Context, t *fact.Tables, o *owner, given string) (f
 	return f, err
 }
 
+var factsShowCommand = command{
+	name: "facts show", arguments: "FACT", flags: (*app).factsShowCommand,
+	summary: "show a fact and its evidence",
+}
+
 func (a *app) factsShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)

@@ -19,6 +19,11 @@ import (
 // maxFactsFile is the size of the largest file that facts import reads.
 const maxFactsFile = 64 << 20
 
+var factsExportCommand = command{
+	name: "facts export", flags: (*app).factsExportCommand,
+	summary: "print the facts and the profile as JSON that other tools read",
+}
+
 func (a *app) factsExportCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)
@@ -68,6 +73,13 @@ type imported struct {
 	NotTaken []fact.NotTaken `json:"not_taken,omitempty"`
 	// Would are the items that a dry run would import.
 	Would []fact.Item `json:"would,omitempty"`
+}
+
+var factsImportCommand = command{
+	name: "facts import", arguments: "FILE|-", flags: (*app).factsImportCommand,
+	summary: "remember the facts and the profile of such JSON",
+	examples: "starter facts import memory.json --dry-run\n" +
+		"starter facts export --user ann | starter facts import - --user bob",
 }
 
 func (a *app) factsImportCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -255,6 +267,13 @@ func factCounts(r fact.Result) []string {
 
 // reasonWords is the reason for a skip as people read it.
 func reasonWords(reason string) string { return strings.ReplaceAll(reason, "_", " ") }
+
+var factsClearCommand = command{
+	name: "facts clear", flags: (*app).factsClearCommand,
+	summary: "delete all facts and the profile of a user",
+	examples: "starter facts clear --user ann\n" +
+		"starter facts clear --user ann --yes",
+}
 
 func (a *app) factsClearCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	x := &factFlags{}

@@ -30,6 +30,15 @@ type forgetOptions struct {
 	fresh bool
 }
 
+var forgetCommand = command{
+	name: "forget", flags: (*app).forgetCommand,
+	summary: "erase a session, a user, a project, or all that holds a text, from every store",
+	examples: "starter forget --session today --project demo\n" +
+		"starter forget --user ann --yes\n" +
+		"starter forget --query 'the code of the door' --user ann\n" +
+		"starter forget --user ann --verify",
+}
+
 func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &forgetOptions{}
 	f.StringVar(&o.SessionID, "session", "", "session to forget, of --project, --user and --agent")
@@ -346,6 +355,11 @@ func sayPlaces(b *strings.Builder, places []schema.Leftover, most int) {
 	}
 }
 
+var forgetListCommand = command{
+	name: "forget list", flags: (*app).forgetListCommand,
+	summary: "list erasures: kind, requester, time and outcome",
+}
+
 func (a *app) forgetListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	p := &page{}
 	p.add(f, defaultPage, maxPage, "the latest first")
@@ -400,6 +414,12 @@ func erasureState(e schema.Erasure) string {
 		state += "; lifted " + when(e.LiftedAt) + " by " + e.LiftedBy
 	}
 	return state
+}
+
+var forgetLiftCommand = command{
+	name: "forget lift", arguments: "ERASURE", flags: (*app).forgetLiftCommand,
+	summary:  "admit erased content again",
+	examples: "starter forget lift 0a1b2c3d --because 'ann is back'",
 }
 
 func (a *app) forgetLiftCommand(f *pflag.FlagSet) func(context.Context, []string) error {

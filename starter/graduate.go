@@ -17,6 +17,13 @@ import (
 	"axiommind/schema"
 )
 
+var graduateCommand = command{
+	name: "graduate", flags: (*app).graduateCommand,
+	summary: "evaluate a project's new memories now: repeats, contradictions, corrections and half-lives",
+	examples: "starter graduate --project demo\n" +
+		"starter graduate --project demo --apply",
+}
+
 func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project whose memories to look at")
 	apply := f.Bool("apply", false, "let what is older than its half-life fall by one stage; without it, only list that")

@@ -17,6 +17,14 @@ const (
 	byScope   = "scope"
 )
 
+var healthCommand = command{
+	name: "health", flags: (*app).healthCommand,
+	summary: "count proven, contested, superseded and unused memories, and name the remedies",
+	examples: "starter health\n" +
+		"starter health --project demo --list unproven\n" +
+		"starter health --project demo --by scope",
+}
+
 func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "", "project to look at (default: all)")
 	by := f.String("by", byProject, "count by project, or by scope: by project, user and agent")

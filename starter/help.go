@@ -147,28 +147,16 @@ func writeCommands(b *strings.Builder, word string) {
 				fmt.Fprintf(b, "\n%s:\n", s.title)
 				begun = true
 			}
+			if c.repeats {
+				continue
+			}
 			usage := c.usage()
-			if alias := s.alias(i); alias != "" {
-				usage += ", " + alias
+			if i+1 < len(s.commands) && s.commands[i+1].repeats {
+				usage += ", " + s.commands[i+1].usage()
 			}
-			if !s.isAlias(i) {
-				fmt.Fprintf(b, "  %-34s %s\n", usage, c.summary)
-			}
+			fmt.Fprintf(b, "  %-34s %s\n", usage, c.summary)
 		}
 	}
-}
-
-// isAlias is true if the command does only what the one before it does.
-func (s *section) isAlias(i int) bool {
-	return i > 0 && s.commands[i].summary == s.commands[i-1].summary
-}
-
-// alias is the name of the command that only repeats this one, or empty.
-func (s *section) alias(i int) string {
-	if i+1 < len(s.commands) && s.isAlias(i+1) {
-		return s.commands[i+1].usage()
-	}
-	return ""
 }
 
 // commandHelp shows how to call a command: its own flags, and apart from these the settings.
@@ -183,7 +171,7 @@ func (a *app) commandHelp(c *command, leaf *cobra.Command, settings *pflag.FlagS
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: starter %s [flags]\n", sentence(c.summary), c.usage())
-	if more := details[c.name]; more != "" {
+	if more := c.details; more != "" {
 		fmt.Fprintf(&b, "\n%s\n", more)
 	}
 	if leaf.HasSubCommands() {

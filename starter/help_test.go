@@ -84,7 +84,7 @@ func TestCommandWithOthersBelow(t *testing.T) {
 	t.Parallel()
 	ran := ""
 	leaf := func(name string) command {
-		return command{name, "", "test " + name, func(_ *app, f *pflag.FlagSet) func(context.Context, []string) error {
+		return command{name: name, summary: "test " + name, flags: func(_ *app, f *pflag.FlagSet) func(context.Context, []string) error {
 			f.Bool("dry-run", false, "only look")
 			return func(context.Context, []string) error {
 				ran = name
@@ -173,9 +173,8 @@ func TestTablesOfCommands(t *testing.T) {
 	for name := range parents {
 		require.True(t, groups[name], "there is no command below %s", name)
 	}
-	for name, text := range examples {
-		require.True(t, names[name] || groups[name], "there is no command %s", name)
-		for line := range strings.Lines(text) {
+	for _, c := range append(all(), command{examples: rootExamples}) {
+		for line := range strings.Lines(c.examples) {
 			_, line, found := strings.Cut(strings.TrimSpace(line), "starter ")
 			require.True(t, found)
 			root := new(app).tree()

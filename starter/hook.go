@@ -25,6 +25,22 @@ func wantsHelp(args []string) bool {
 	return slices.ContainsFunc(args, func(s string) bool { return s == "-h" || s == "--help" })
 }
 
+var hookClaudeCodeCommand = command{
+	name: "hook claude-code", flags: hookCommand(hook.ClaudeCode),
+	summary: "run by Claude Code: enqueue its transcript, or answer with memories",
+	details: hookDetails,
+}
+
+var hookCodexCommand = command{
+	name: "hook codex", arguments: "[EVENT]", flags: hookCommand(hook.Codex),
+	summary: "run by Codex: enqueue its transcript, or answer with memories",
+	details: hookDetails,
+}
+
+const hookDetails = `The event is JSON on the input. Nothing is printed but an answer, and the exit code is 0: errors are in hook.log in the
+state directory (~/.local/state/axiommind). Sessions that Temporal can't take now are kept there and delivered later. axhook and axcontext do
+the same and start faster; hook install uses them where they stand beside starter or on the PATH.`
+
 // hookCommand is how the help, the manual and completion know the hooks of an agent.
 func hookCommand(agent string) func(*app, *pflag.FlagSet) func(context.Context, []string) error {
 	return func(a *app, f *pflag.FlagSet) func(context.Context, []string) error {

@@ -35,6 +35,13 @@ func (o *hookSettings) add(a *app, f *pflag.FlagSet) {
 	a.outputFlag(f)
 }
 
+var hookInstallCommand = command{
+	name: "hook install", arguments: "AGENT", flags: (*app).hookInstallCommand,
+	summary: "write the hooks into an agent's settings, after showing the change",
+	examples: "starter hook install claude-code\n" +
+		"starter hook install codex --project shop --user ann --yes",
+}
+
 func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &hookSettings{}
 	f.StringVar(&o.hook.Project, "project", "default", "project the memories belong to")
@@ -68,6 +75,12 @@ func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []strin
 		hooks := install.Hooks(agent, enqueue, answer, flags)
 		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
 	}
+}
+
+var hookRemoveCommand = command{
+	name: "hook remove", arguments: "AGENT", flags: (*app).hookRemoveCommand,
+	summary:  "take the hooks out of an agent's settings again",
+	examples: "starter hook remove claude-code",
 }
 
 func (a *app) hookRemoveCommand(f *pflag.FlagSet) func(context.Context, []string) error {

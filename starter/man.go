@@ -17,6 +17,12 @@ import (
 	"axiommind/worker/service"
 )
 
+var manCommand = command{
+	name: "man", arguments: "DIR", flags: (*app).manCommand,
+	summary:  "write the manual pages into a directory",
+	examples: "starter man ~/.local/share/man/man1",
+}
+
 // manCommand writes the manual: a page for the program, each group of commands and each command.
 func (a *app) manCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	a.outputFlag(f)

@@ -68,6 +68,13 @@ type mcpServer struct {
 	statements *rate.Limiter
 }
 
+var mcpCommand = command{
+	name: "mcp", flags: (*app).mcpCommand,
+	summary: "serve the memory of one project and user to agents: the Model Context Protocol",
+	examples: "starter mcp --project demo\n" +
+		"starter mcp --project demo --user ann --http 127.0.0.1:7390 --http-token-file token.txt",
+}
+
 func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &mcpOptions{}
 	f.StringVar(&o.Project, "project", "default", "project whose memory the tools reach")

@@ -57,6 +57,13 @@ func number(what, text string, least int) (int, error) {
 	return n, nil
 }
 
+var memoryShowCommand = command{
+	name: "memory show", flags: (*app).memoryShowCommand,
+	summary: "print core memory: MEMORY.md, and where each item comes from",
+	examples: "starter memory show --user ann > prompt.md\n" +
+		"starter memory show --version 3 --sources",
+}
+
 func (a *app) memoryShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)
@@ -111,6 +118,11 @@ func endLine(text string) string {
 		return text
 	}
 	return text + "\n"
+}
+
+var memoryHistoryCommand = command{
+	name: "memory history", flags: (*app).memoryHistoryCommand,
+	summary: "list the versions of core memory",
 }
 
 func (a *app) memoryHistoryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -170,6 +182,13 @@ type comparison struct {
 	Diff string `json:"diff"`
 	// Dropped are the items that the versions after From, up to To, dropped.
 	Dropped []droppedBy `json:"dropped"`
+}
+
+var memoryDiffCommand = command{
+	name: "memory diff", arguments: "[FROM] [TO]", flags: (*app).memoryDiffCommand,
+	summary: "show the changes of a version of core memory, with the reasons for drops",
+	examples: "starter memory diff\n" +
+		"starter memory diff 3 7",
 }
 
 func (a *app) memoryDiffCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -292,6 +311,12 @@ func sayDropped(b *strings.Builder, from string, items []schema.DroppedItem) {
 		}
 		b.WriteString("\n")
 	}
+}
+
+var memoryRestoreCommand = command{
+	name: "memory restore", arguments: "VERSION", flags: (*app).memoryRestoreCommand,
+	summary:  "make an earlier version of core memory the current one",
+	examples: "starter memory restore 3 --reason 'the dream of Friday merged too much'",
 }
 
 func (a *app) memoryRestoreCommand(f *pflag.FlagSet) func(context.Context, []string) error {

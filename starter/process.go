@@ -38,6 +38,17 @@ type processOptions struct {
 	given func() []string
 }
 
+var processCommand = command{
+	name: "process", arguments: "FILE|DIR|-", flags: (*app).processCommand,
+	summary: "turn transcripts into memory",
+	details: `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
+on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
+Once it has ended, the same command imports what is new.`,
+	examples: "starter process ~/.claude/projects\n" +
+		"starter process session.jsonl --project demo --user ann\n" +
+		"agent | starter process - --session today",
+}
+
 func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &processOptions{}
 	f.StringVar(&o.input.Project, "project", "default", "project the memories belong to")

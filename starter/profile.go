@@ -20,6 +20,11 @@ type shownProfile struct {
 	Version  uint64         `json:"version"`
 }
 
+var profileShowCommand = command{
+	name: "profile show", flags: (*app).profileShowCommand,
+	summary: "show the profile of a user",
+}
+
 func (a *app) profileShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)
@@ -62,6 +67,12 @@ func printProfile(w io.Writer, o *owner, sections []fact.Section) error {
 	return err
 }
 
+var profileSetCommand = command{
+	name: "profile set", arguments: "SECTION TEXT…", flags: (*app).profileSetCommand,
+	summary:  "set a section of the profile",
+	examples: "starter profile set work Builds the payment service with a team of four",
+}
+
 func (a *app) profileSetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	x := &factFlags{}
 	x.add(f, fact.OpSection, "the section")
@@ -87,6 +98,11 @@ func (a *app) profileSetCommand(f *pflag.FlagSet) func(context.Context, []string
 			return err
 		})
 	}
+}
+
+var profileClearCommand = command{
+	name: "profile clear", arguments: "SECTION…", flags: (*app).profileClearCommand,
+	summary: "remove sections of the profile",
 }
 
 func (a *app) profileClearCommand(f *pflag.FlagSet) func(context.Context, []string) error {

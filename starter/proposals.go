@@ -13,6 +13,13 @@ import (
 	"axiommind/activities/graduate"
 )
 
+var proposalsCommand = command{
+	name: "proposals", flags: (*app).proposalsCommand,
+	summary: "list corrections and retirements that agents propose",
+	examples: "starter proposals --project demo\n" +
+		"starter proposals --project demo --user ann --all",
+}
+
 func (a *app) proposalsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	q, p := graduate.ProposalQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
@@ -80,8 +87,20 @@ func proposalState(p graduate.Proposal) string {
 	return text
 }
 
+var proposalsAcceptCommand = command{
+	name: "proposals accept", arguments: "PROPOSAL…", flags: (*app).proposalsAcceptCommand,
+	summary:  "correct or retire memories as proposed",
+	examples: "starter proposals accept 0a1b2c3d --project demo --because 'the contract of May'",
+}
+
 func (a *app) proposalsAcceptCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	return a.decideCommand(f, a.accept)
+}
+
+var proposalsRejectCommand = command{
+	name: "proposals reject", arguments: "PROPOSAL…", flags: (*app).proposalsRejectCommand,
+	summary:  "leave memories as they are",
+	examples: "starter proposals reject 0a1b2c3d 4e5f6071 --project demo --because 'the limit is right'",
 }
 
 func (a *app) proposalsRejectCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -20,6 +20,13 @@ import (
 	"axiommind/schema"
 )
 
+var queueCommand = command{
+	name: "queue", flags: (*app).queueCommand,
+	summary: "show the backlog of a queue, and the outcome of its last session",
+	examples: "starter queue\n" +
+		"starter queue --user ann --agent coder",
+}
+
 func (a *app) queueCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &owner{}
 	o.add(f)
@@ -138,6 +145,13 @@ func resultText(r schema.QueueResult) string {
 		text += ": " + oneLine(plainWords(r.Error), maxErrorLine)
 	}
 	return text
+}
+
+var queueFlushCommand = command{
+	name: "queue flush", flags: (*app).queueFlushCommand,
+	summary: "process the backlog of a queue now",
+	examples: "starter queue flush\n" +
+		"starter queue flush --user ann --session today --no-wait",
 }
 
 func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -26,6 +26,11 @@ type realignOptions struct {
 	jobs   int
 }
 
+var realignCommand = command{
+	name: "realign", flags: (*app).realignCommand,
+	summary: "judge stored evidence again, by the current rule of proof",
+}
+
 func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &realignOptions{}
 	f.StringVar(&o.scope.Project, "project", "", "evidence of one project (default: all)")

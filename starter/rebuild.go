@@ -23,6 +23,15 @@ import (
 // vectorsWord names the collection of the vector store among the projections.
 const vectorsWord = "vectors"
 
+var rebuildCommand = command{
+	name: "rebuild", arguments: "[PROJECTION…]", flags: (*app).rebuildCommand,
+	summary: "rebuild projections from the log while work goes on: all tables, those named, or vectors",
+	examples: "starter rebuild\n" +
+		"starter rebuild entries tasks --verify\n" +
+		"starter rebuild --dry-run\n" +
+		"starter rebuild vectors",
+}
+
 func (a *app) rebuildCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	in := &schema.RebuildInput{}
 	f.BoolVar(&in.Verify, "verify", false, "compare the new rows with those in use, table by table, and fail where they differ")

@@ -20,6 +20,11 @@ type reconciled struct {
 	vector.Report
 }
 
+var reconcileCommand = command{
+	name: "reconcile", flags: (*app).reconcileCommand,
+	summary: "compare Weaviate with the log, and repair differences",
+}
+
 func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {
 		own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)

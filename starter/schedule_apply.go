@@ -37,6 +37,13 @@ type applyOptions struct {
 	changed func(flag string) bool
 }
 
+var scheduleApplyCommand = command{
+	name: "schedule apply", flags: (*app).scheduleApplyCommand,
+	summary: "create or change the schedule of nightly dreams",
+	examples: "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\n" +
+		"starter schedule apply --user ann --lookback 7",
+}
+
 func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &applyOptions{changed: f.Changed}
 	f.StringVar(&o.User, "user", "", "dream of what is remembered of this user only (default: of all memories)")

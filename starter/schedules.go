@@ -39,6 +39,11 @@ func (a *app) sayOf(v any, format string, args ...any) error {
 	})
 }
 
+var scheduleListCommand = command{
+	name: "schedule list", flags: (*app).scheduleListCommand,
+	summary: "list the schedules, their last runs and those that were missed",
+}
+
 func (a *app) scheduleListCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {
 		c, err := a.temporal(ctx)
@@ -71,6 +76,11 @@ func (s *schedule) learn(ctx context.Context, c client.Client) error {
 	return nil
 }
 
+var scheduleShowCommand = command{
+	name: "schedule show", arguments: "[SCHEDULE]", flags: (*app).scheduleShowCommand,
+	summary: "show a schedule and its latest runs",
+}
+
 func (a *app) scheduleShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
@@ -80,6 +90,11 @@ func (a *app) scheduleShowCommand(*pflag.FlagSet) func(context.Context, []string
 			return a.print(s, func(w io.Writer) error { return printSchedule(w, s) })
 		})
 	}
+}
+
+var schedulePauseCommand = command{
+	name: "schedule pause", arguments: "[SCHEDULE]", flags: (*app).schedulePauseCommand,
+	summary: "start no more runs until it is resumed",
 }
 
 func (a *app) schedulePauseCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -96,6 +111,11 @@ func (a *app) schedulePauseCommand(f *pflag.FlagSet) func(context.Context, []str
 			return a.sayOf(s, "paused %s: %s; resume it with: %s", s.ID, *note, build.Command("schedule", "resume", s.ID))
 		})
 	}
+}
+
+var scheduleResumeCommand = command{
+	name: "schedule resume", arguments: "[SCHEDULE]", flags: (*app).scheduleResumeCommand,
+	summary: "start runs again",
 }
 
 func (a *app) scheduleResumeCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -115,6 +135,11 @@ func (a *app) scheduleResumeCommand(f *pflag.FlagSet) func(context.Context, []st
 			return a.sayOf(resumed, "resumed %s; next %s", s.ID, resumed.next())
 		})
 	}
+}
+
+var scheduleDeleteCommand = command{
+	name: "schedule delete", arguments: "[SCHEDULE]", flags: (*app).scheduleDeleteCommand,
+	summary: "delete a schedule",
 }
 
 func (a *app) scheduleDeleteCommand(*pflag.FlagSet) func(context.Context, []string) error {
@@ -140,6 +165,11 @@ type triggered struct {
 
 // triggerPatience is how long trigger waits for the run to begin.
 const triggerPatience = 30 * time.Second
+
+var scheduleTriggerCommand = command{
+	name: "schedule trigger", arguments: "[SCHEDULE]", flags: (*app).scheduleTriggerCommand,
+	summary: "run it now",
+}
 
 func (a *app) scheduleTriggerCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	wait := f.Bool("wait", false, "wait until the run has ended")
@@ -219,6 +249,12 @@ const maxNights = 500
 type backfilled struct {
 	ID     string      `json:"id"`
 	Nights []time.Time `json:"nights"`
+}
+
+var scheduleBackfillCommand = command{
+	name: "schedule backfill", arguments: "[SCHEDULE]", flags: (*app).scheduleBackfillCommand,
+	summary:  "run it for past nights, one after the other",
+	examples: "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
 }
 
 func (a *app) scheduleBackfillCommand(f *pflag.FlagSet) func(context.Context, []string) error {

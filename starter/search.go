@@ -35,6 +35,13 @@ type searchOptions struct {
 	given *pflag.FlagSet
 }
 
+var searchCommand = command{
+	name: "search", arguments: "TEXT…", flags: (*app).searchCommand,
+	summary: "find memories, with their evidence",
+	examples: "starter search which database holds the events --project demo\n" +
+		"starter search retry --type decision --explain",
+}
+
 func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &searchOptions{}
 	f.StringVar(&o.query.Project, "project", "default", "project to search")

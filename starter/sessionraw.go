@@ -20,6 +20,13 @@ type sessionRawOptions struct {
 	message int
 }
 
+var sessionRawCommand = command{
+	name: "session raw", arguments: "SESSION", flags: (*app).sessionRawCommand,
+	summary: "print the messages of a session as they were before redaction, if a worker has kept them",
+	examples: "starter session raw today --raw-key-file raw.keys\n" +
+		"starter session raw today --user ann --message 7 --raw-key-file raw.keys",
+}
+
 func (a *app) sessionRawCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	var o sessionRawOptions
 	f.StringVar(&o.key.Project, "project", "default", "project of the session")

@@ -15,6 +15,11 @@ import (
 	"axiommind/schema"
 )
 
+var sessionsCommand = command{
+	name: "sessions", flags: (*app).sessionsCommand,
+	summary: "list sessions, with their messages and tokens",
+}
+
 func (a *app) sessionsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	filter := build.Filter{All: true}
 	f.StringVar(&filter.Project, "project", "", "sessions of one project (default: all)")
@@ -51,6 +56,11 @@ func printSessions(w io.Writer, rows []build.SessionRow) error {
 	}
 	t.Render()
 	return nil
+}
+
+var sessionShowCommand = command{
+	name: "session show", arguments: "SESSION", flags: (*app).sessionShowCommand,
+	summary: "show how long a session is by now, and a summary of it so far",
 }
 
 func (a *app) sessionShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {

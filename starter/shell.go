@@ -26,6 +26,13 @@ PowerShell, in your profile:
 
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
+var completionCommand = command{
+	name: "completion", arguments: "SHELL", flags: (*app).completionCommand,
+	summary:  "print the completion script of a shell",
+	details:  installCompletion,
+	examples: "starter completion bash",
+}
+
 // completionCommand writes the script that teaches a shell to complete the command line.
 func (a *app) completionCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(_ context.Context, args []string) error {

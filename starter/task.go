@@ -20,6 +20,11 @@ import (
 	"axiommind/schema"
 )
 
+var taskShowCommand = command{
+	name: "task show", arguments: "TASK", flags: (*app).taskShowCommand,
+	summary: "show a task, its blockers and its history with evidence",
+}
+
 func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &taskFlags{}
 	o.add(f)
@@ -69,6 +74,13 @@ func printTask(w io.Writer, d task.Detail) error {
 	return err
 }
 
+var taskSetCommand = command{
+	name: "task set", arguments: "TASK", flags: (*app).taskSetCommand,
+	summary: "change a task",
+	examples: "starter task set 0a1b2c3d --status done --reason 'merged on Friday'\n" +
+		"starter task set 0a1b2c3d --block PROJ-7 --block 'the legal review'",
+}
+
 func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the task")
@@ -88,6 +100,11 @@ func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
+var taskMergeCommand = command{
+	name: "task merge", arguments: "TASK INTO", flags: (*app).taskMergeCommand,
+	summary: "make a task part of another one",
+}
+
 func (a *app) taskMergeCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the tasks")
@@ -96,6 +113,12 @@ func (a *app) taskMergeCommand(f *pflag.FlagSet) func(context.Context, []string)
 		c.TaskID, c.MergeInto = args[0], args[1]
 		return a.command(ctx, c)
 	}
+}
+
+var conditionResolveCommand = command{
+	name: "condition resolve", arguments: "CONDITION TARGET", flags: (*app).conditionResolveCommand,
+	summary:  "resolve a condition to a task or an artifact",
+	examples: "starter condition resolve 0a1b2c3d PROJ-7",
 }
 
 func (a *app) conditionResolveCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -108,6 +131,12 @@ func (a *app) conditionResolveCommand(f *pflag.FlagSet) func(context.Context, []
 	}
 }
 
+var artifactCloseCommand = command{
+	name: "artifact close", arguments: "ARTIFACT", flags: (*app).artifactCloseCommand,
+	summary:  "close an artifact",
+	examples: "starter artifact close https://git.example.com/shop/pulls/7",
+}
+
 func (a *app) artifactCloseCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the artifact")
@@ -116,6 +145,13 @@ func (a *app) artifactCloseCommand(f *pflag.FlagSet) func(context.Context, []str
 		c.CloseArtifact = args[0]
 		return a.command(ctx, c)
 	}
+}
+
+var taskConfirmCommand = command{
+	name: "task confirm", arguments: "[TASK…]", flags: (*app).taskConfirmCommand,
+	summary: "close tasks that are reported done",
+	examples: "starter task confirm 0a1b2c3d 4e5f6071\n" +
+		"starter task confirm --all",
 }
 
 func (a *app) taskConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -98,6 +98,11 @@ func (a *app) namedTasks(ctx context.Context, project string, given []string) ([
 	})
 }
 
+var blockedCommand = command{
+	name: "blocked", flags: (*app).blockedCommand,
+	summary: "list blocked tasks and their blockers",
+}
+
 func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &taskList{}
 	o.add(f)
@@ -179,6 +184,13 @@ func dayOf(t time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
+var tasksCommand = command{
+	name: "tasks", flags: (*app).tasksCommand,
+	summary: "list tasks",
+	examples: "starter tasks --status blocked\n" +
+		"starter tasks --as-of 2026-11-01",
+}
+
 func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &taskList{}
 	o.add(f)
@@ -255,6 +267,11 @@ func printTasks(w io.Writer, views []task.View) error {
 	}
 	t.Render()
 	return nil
+}
+
+var conditionsResolvedCommand = command{
+	name: "conditions resolved", flags: (*app).conditionsResolvedCommand,
+	summary: "list resolved conditions and their targets",
 }
 
 func (a *app) conditionsResolvedCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -41,7 +41,7 @@ func (a *app) tree() *cobra.Command { return a.treeOf(sections) }
 
 // treeOf is the tree of the commands. One that does something and has others below it stands before these.
 func (a *app) treeOf(sections []section) *cobra.Command {
-	root := a.parent("starter", "AxiomMind: long-term memory with proof", "")
+	root := a.parent("starter", "AxiomMind: long-term memory with proof", rootExamples)
 	root.Long = sentence(root.Short) + "\n\n" + rootNotes
 	root.Version = service.Version()
 	root.SetVersionTemplate("starter {{.Version}}\n")
@@ -77,7 +77,7 @@ func (a *app) child(at *cobra.Command, name string) *cobra.Command {
 		}
 	}
 	if c == nil {
-		c = a.parent(name, parents[name], name)
+		c = a.parent(name, parents[name], "")
 		at.AddCommand(c)
 	}
 	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The program's own shows the help of all.
@@ -85,9 +85,9 @@ func (a *app) child(at *cobra.Command, name string) *cobra.Command {
 }
 
 // parent makes a command that holds others and says so when it is called.
-func (a *app) parent(name, summary, prefix string) *cobra.Command {
+func (a *app) parent(name, summary, examples string) *cobra.Command {
 	c := &cobra.Command{
-		Use: name + " COMMAND", Short: summary, Example: examples[prefix],
+		Use: name + " COMMAND", Short: summary, Example: examples,
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -105,11 +105,11 @@ func (a *app) parent(name, summary, prefix string) *cobra.Command {
 // leaf makes the command that does something.
 func (a *app) leaf(c *command, name string, offline bool) *cobra.Command {
 	leaf := &cobra.Command{
-		Use: strings.TrimSpace(name + " " + c.arguments), Short: c.summary, Example: examples[c.name],
+		Use: strings.TrimSpace(name + " " + c.arguments), Short: c.summary, Example: c.examples,
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeArguments(c),
 		Long: sentence(c.summary),
 	}
-	if more := details[c.name]; more != "" {
+	if more := c.details; more != "" {
 		leaf.Long += "\n\n" + more
 	}
 	own := pflag.NewFlagSet(c.name, pflag.ContinueOnError)

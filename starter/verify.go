@@ -19,6 +19,11 @@ import (
 	"axiommind/schema"
 )
 
+var verifyCommand = command{
+	name: "verify", flags: (*app).verifyCommand,
+	summary: "check every stored span against the log again",
+}
+
 func (a *app) verifyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	var scope schema.SessionKey
 	f.StringVar(&scope.Project, "project", "", "evidence of one project (default: all)")

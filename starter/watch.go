@@ -46,6 +46,15 @@ type watchOptions struct {
 	since    string
 }
 
+var watchCommand = command{
+	name: "watch", arguments: "DIR…", flags: (*app).watchCommand,
+	summary: "enqueue the sessions of transcripts that are new or have grown, until it is stopped",
+	details: `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
+is known of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user and agent.`,
+	examples: "starter watch ~/.claude/projects ~/.codex/sessions\n" +
+		"starter watch ~/agent --project demo --since 7d",
+}
+
 func (a *app) watchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &watchOptions{}
 	o.add(f)
