@@ -14,7 +14,7 @@ import (
 	"axiommind/starter/help"
 )
 
-// showTopic prints a topic: drawn and by the pager in a terminal, else the page as it is.
+// showTopic prints a topic. In a terminal it renders the page and starts the pager, else it prints the page unchanged.
 func (a *app) showTopic(ctx context.Context, topic help.Topic) error {
 	file, ok := a.exact.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -29,7 +29,7 @@ func (a *app) showTopic(ctx context.Context, topic help.Topic) error {
 	return a.pageThrough(ctx, topic.Draw(width, colored))
 }
 
-// pageThrough shows the text by the program in PAGER, else by less, else unpaged.
+// pageThrough shows the text with the program in PAGER, else with less, else without a pager.
 func (a *app) pageThrough(ctx context.Context, page string) error {
 	command := strings.Fields(cmp.Or(strings.TrimSpace(a.getenv("PAGER")), "less"))
 	path, err := exec.LookPath(command[0])
@@ -37,9 +37,10 @@ func (a *app) pageThrough(ctx context.Context, page string) error {
 		_, err := io.WriteString(a.exact, page)
 		return err
 	}
-	pager := exec.CommandContext(ctx, path, command[1:]...) //nolint:gosec // The reader's own choice.
+	// An interrupt is the pager's own affair: killed, it would leave the terminal as it has set it.
+	pager := exec.CommandContext(context.WithoutCancel(ctx), path, command[1:]...) //nolint:gosec // The reader's own choice.
 	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(page), a.exact, a.drawn
-	// As git and gh have it: quit if the page fits, show colors, leave the text on the screen.
+	// Like git and gh: quit if the page fits, show colors, leave the text on the screen.
 	pager.Env = append(os.Environ(), "LESS="+cmp.Or(a.getenv("LESS"), "FRX"))
 	if err := pager.Run(); err != nil {
 		return fmt.Errorf("show the page by %s, which PAGER names: %w", command[0], err)

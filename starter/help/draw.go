@@ -41,7 +41,7 @@ type drawer struct {
 	colored bool
 }
 
-// blocks draws what stands below the node, apart by the separator.
+// blocks draws the blocks below the node, joined by the separator.
 func (d *drawer) blocks(parent ast.Node, width int, separator string) string {
 	var drawn []string
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -86,15 +86,25 @@ func (d *drawer) list(list *ast.List, width int) string {
 	return strings.Join(drawn, "\n")
 }
 
-// table gives a column that is too wide an equal part of the space that the narrow ones leave.
+// column is the width of a column of a table: that of its longest cell and of its longest word.
+type column struct{ cell, word int }
+
+// table draws a table. Columns that are too wide together get the same width.
 func (d *drawer) table(n *tables.Table, width int) string {
 	var rows []table.Row
-	widths := map[int]int{}
+	var columns []column
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells table.Row
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			spans := d.spans(cell)
-			widths[len(cells)] = max(widths[len(cells)], text.LongestLineLen(spans))
+			if len(cells) == len(columns) {
+				columns = append(columns, column{})
+			}
+			c := &columns[len(cells)]
+			c.cell = max(c.cell, text.StringWidthWithoutEscSequences(spans))
+			for word := range strings.FieldsSeq(spans) {
+				c.word = max(c.word, text.StringWidthWithoutEscSequences(word))
+			}
 			cells = append(cells, spans)
 		}
 		rows = append(rows, cells)
@@ -105,33 +115,27 @@ func (d *drawer) table(n *tables.Table, width int) string {
 	w.Style().Format.Header = text.FormatDefault
 	w.AppendHeader(rows[0])
 	w.AppendRows(rows[1:])
-	most := share(widths, width-3*len(widths))
-	var columns []table.ColumnConfig
-	for i := range widths {
-		columns = append(columns, table.ColumnConfig{Number: i + 1, WidthMax: most, WidthMaxEnforcer: wrap})
+	most := widest
+	for sum(columns, most) > width-3*len(columns) && most > 1 {
+		most--
 	}
-	w.SetColumnConfigs(columns)
+	var configs []table.ColumnConfig
+	for i, c := range columns {
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: c.width(most), WidthMaxEnforcer: wrap})
+	}
+	w.SetColumnConfigs(configs)
 	return w.Render()
 }
 
-// share returns the width of the widest columns: together with the narrower ones they fill the space, but none is narrower
-// than a word.
-func share(widths map[int]int, space int) int {
-	most := 0
-	for {
-		left, wide := space, 0
-		for _, width := range widths {
-			if width <= most {
-				left -= width
-			} else {
-				wide++
-			}
-		}
-		if wide == 0 || left/wide <= most {
-			return max(most, 10)
-		}
-		most = left / wide
+// width returns the width of the column, at most as given, but no word is broken.
+func (c column) width(most int) int { return min(c.cell, max(c.word, most)) }
+
+func sum(columns []column, most int) int {
+	n := 0
+	for _, c := range columns {
+		n += c.width(most)
 	}
+	return n
 }
 
 // spans draws the words of a block. Line breaks within it are spaces.

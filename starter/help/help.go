@@ -1,5 +1,5 @@
-// Package help holds the topics that explain AxiomMind. Each is a page in Markdown: read on the web as it stands, and in a
-// terminal by "starter help TOPIC".
+// Package help contains the topics that explain AxiomMind. Each is a page in Markdown: read on the web as it is, and in
+// a terminal by "starter help TOPIC".
 package help
 
 import (
@@ -14,7 +14,7 @@ var pages embed.FS
 // names are the topics in reading order.
 var names = []string{
 	"getting-started", "agents", "search", "tasks", "facts", "tiers-and-dreams", "proof", "graduation", "privacy",
-	"builds", "operating", "configuration", "temporal", "events", "evaluation", "performance", "differences",
+	"builds", "operating", "configuration", "temporal", "events", "internals", "evaluation", "performance", "differences",
 }
 
 // Topic is one page.
@@ -22,7 +22,7 @@ type Topic struct {
 	Name string
 	// Title is the page's heading.
 	Title string
-	// Purpose says in one sentence what a reader can do after reading.
+	// Purpose is the reader's aim, in one sentence.
 	Purpose string
 	// Text is the whole page in Markdown.
 	Text string
