@@ -13,17 +13,18 @@ import (
 type BatchItem struct {
 	// Index counts the items of a batch from 0.
 	Index int `json:"index"`
-	// Name is what people know the item by: a file, or a build.
+	// Name is the item's name for people: a file, or a build.
 	Name string `json:"name"`
 	// Format is that of the source, if it has been read.
 	Format string              `json:"format,omitempty"`
 	Input  ProcessSessionInput `json:"input"`
-	// Refused says why nothing is started for the item, and RefusedType is the type of that error.
+	// Refused is the reason why nothing is started for the item, and RefusedType the type of the error.
 	Refused     string `json:"refused,omitempty"`
 	RefusedType string `json:"refused_type,omitempty"`
 }
 
-// PassedOver is what a batch leaves alone, and why: a file that is no transcript, a build that would only fail again.
+// PassedOver is an item that a batch skips, with the reason: a file that is no transcript, or a build that would only
+// fail again.
 type PassedOver struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
@@ -31,20 +32,20 @@ type PassedOver struct {
 	Class FailureClass `json:"class,omitempty"`
 }
 
-// BatchListedPayload is a page of the items of a batch. The pages, in order of seq, hold all of them.
+// BatchListedPayload is a page of the items of a batch. The pages, in order of seq, contain all of them.
 type BatchListedPayload struct {
 	Batch string `json:"batch"`
 	// Page counts the pages from 0.
 	Page       int          `json:"page"`
 	Items      []BatchItem  `json:"items,omitempty"`
 	PassedOver []PassedOver `json:"passed_over,omitempty"`
-	// Cursor says how far the list is, for who lists on after a crash.
+	// Cursor is the position in the list at which a worker continues after a crash.
 	Cursor string `json:"cursor,omitempty"`
 	// Last is true for the last page.
 	Last bool `json:"last,omitempty"`
 }
 
-// BatchOutcome is what became of an item.
+// BatchOutcome is the outcome of one item.
 type BatchOutcome struct {
 	Index     int         `json:"index"`
 	SessionID string      `json:"session_id"`
@@ -57,7 +58,7 @@ type BatchOutcome struct {
 	Usage     Usage       `json:"usage"`
 }
 
-// BatchReportedPayload holds outcomes of a batch, in the order in which the items ended.
+// BatchReportedPayload contains outcomes of a batch, in the order in which the items ended.
 type BatchReportedPayload struct {
 	Batch    string         `json:"batch"`
 	Outcomes []BatchOutcome `json:"outcomes"`
@@ -66,19 +67,19 @@ type BatchReportedPayload struct {
 // MaxNamedBuilds bounds the ids in the input of retry_builds, which must stay small.
 const MaxNamedBuilds = 1000
 
-// Bounds of what a batch does at a time.
+// Bounds on the concurrency and the rate of a batch.
 const (
 	// DefaultAtOnce is how many sessions of a batch run at a time.
 	DefaultAtOnce = 8
 	MaxAtOnce     = 64
-	// MaxPerMinute is the greatest bound of how many sessions are started in a minute.
+	// MaxPerMinute is the largest allowed number of sessions started per minute.
 	MaxPerMinute = 60_000
 )
 
-// BatchBusy is the status of a session that another run was processing, and that was left alone for that.
+// BatchBusy is the status of a session that was skipped because another run was processing it.
 const BatchBusy BuildStatus = "already running"
 
-// BatchState is how far a batch is. Its workflow hands it to the run that goes on with it.
+// BatchState is the progress of a batch. Its workflow passes it to the run that continues the batch.
 type BatchState struct {
 	Batch string `json:"batch"`
 	// At is when the batch began: the time of its events.
@@ -92,25 +93,26 @@ type BatchState struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// Head is the head of the batch's stream.
 	Head StreamHead `json:"head,omitzero"`
-	// Result is that of the items that have ended.
+	// Result is the result of the items that have ended.
 	Result BatchResult `json:"result"`
 }
 
-// Pace bounds how many sessions of a batch run at a time, and how many are started in a minute if that is not 0.
+// Pace bounds how many sessions of a batch run at a time and how many are started per minute. A PerMinute of 0 means no
+// bound.
 type Pace struct{ AtOnce, PerMinute int }
 
 // BatchInput is the input of a workflow that processes many sessions.
 type BatchInput interface {
 	// Workflow is the workflow's type.
 	Workflow() string
-	// WorkflowID is the id under which the batch is started, so that it runs once at a time however often it is started.
-	// The workflow itself runs under any id.
+	// WorkflowID is the id under which the batch is started, so that it has one run at a time however often it is
+	// started. The workflow itself runs under any id.
 	WorkflowID() string
 	Pace() Pace
 	Validate() error
 }
 
-// ImportSessionsInput is the input of import_sessions: all sessions of a directory, or of a file that holds several.
+// ImportSessionsInput is the input of import_sessions: all sessions of a directory, or of a file with several.
 type ImportSessionsInput struct {
 	// URI names the directory or file, Grant permits one outside of the worker's source roots.
 	URI          string      `json:"uri"`
@@ -125,9 +127,9 @@ type ImportSessionsInput struct {
 	IncludeTools bool        `json:"include_tools,omitempty"`
 	// AtOnce is how many sessions run at a time. 0 means [DefaultAtOnce].
 	AtOnce int `json:"at_once,omitempty"`
-	// NoWait leaves a session alone that another run is processing.
+	// NoWait skips a session that another run is processing.
 	NoWait bool `json:"no_wait,omitempty"`
-	// Continued is how far an earlier run of the workflow came. The workflow itself sets it.
+	// Continued is the progress of an earlier run of the workflow. The workflow itself sets it.
 	Continued *BatchState `json:"continued,omitempty"`
 }
 
@@ -169,19 +171,19 @@ func (in ImportSessionsInput) Validate() error {
 	return cmp.Or(Scope{Project: in.Project, User: in.User, Agent: in.Agent}.Validate(), in.Pace().validate())
 }
 
-// RetryBuildsInput is the input of retry_builds. It takes the latest build of each session only: what a later build has
-// done needs no retry.
+// RetryBuildsInput is the input of retry_builds. It takes only the latest build of each session, because work that a
+// later build has done needs no retry.
 type RetryBuildsInput struct {
-	// Builds are ids, or the beginnings of ids. If there are none, Failed and Partial say which builds are taken.
+	// Builds are ids or prefixes of ids. If there are none, Failed and Partial select the builds.
 	Builds []string `json:"builds,omitempty"`
-	// Force takes a build of Builds although its input was wrong: after its source was mended. It asks once more about
-	// the windows that were given up, too.
+	// Force retries a build of Builds although its input was invalid, for use after its source was repaired. It also
+	// asks once more about the windows that were given up.
 	Force bool `json:"force,omitempty"`
-	// Failed takes builds that failed, for a reason of one of the Classes; none means passing. Interrupted builds have
-	// failed, too.
+	// Failed selects builds that failed for a reason of one of the Classes. No classes mean passing. Interrupted builds
+	// have failed, too.
 	Failed  bool           `json:"failed,omitempty"`
 	Classes []FailureClass `json:"classes,omitempty"`
-	// Partial takes builds with windows without a whole answer, or with vectors that could not be written.
+	// Partial selects builds with windows without a complete answer, or with vectors that could not be written.
 	Partial bool `json:"partial,omitempty"`
 	// Project, User, Agent and SessionID narrow the selection, and so does Since: the start of the oldest build.
 	Project   string    `json:"project,omitempty"`
@@ -190,7 +192,7 @@ type RetryBuildsInput struct {
 	SessionID string    `json:"session_id,omitempty"`
 	Since     time.Time `json:"since,omitzero"`
 	AtOnce    int       `json:"at_once,omitempty"`
-	// Continued is how far an earlier run of the workflow came. The workflow itself sets it.
+	// Continued is the progress of an earlier run of the workflow. The workflow itself sets it.
 	Continued *BatchState `json:"continued,omitempty"`
 }
 
@@ -230,10 +232,10 @@ func (in RetryBuildsInput) Validate() error {
 	return cmp.Or(checkNames(in.Project, in.User, in.Agent, in.SessionID), in.Pace().validate())
 }
 
-// BackfillSessionsInput is the input of backfill_sessions: sessions of the log, extracted from by another extractor.
+// BackfillSessionsInput is the input of backfill_sessions: sessions of the log, to be extracted with another extractor.
 type BackfillSessionsInput struct {
-	// Extractor is the provider and model of the worker, such as gemini/gemini-2.5-flash. A worker that has another one
-	// refuses. Empty means whatever it has.
+	// Extractor is the provider and model of the worker, such as gemini/gemini-2.5-flash. A worker with another
+	// extractor refuses. Empty means the worker's own.
 	Extractor string `json:"extractor,omitempty"`
 	Project   string `json:"project,omitempty"`
 	User      string `json:"user,omitempty"`
@@ -243,7 +245,7 @@ type BackfillSessionsInput struct {
 	// PerMinute bounds how many sessions are started in a minute. 0 means no bound.
 	PerMinute int `json:"per_minute,omitempty"`
 	AtOnce    int `json:"at_once,omitempty"`
-	// Continued is how far an earlier run of the workflow came. The workflow itself sets it.
+	// Continued is the progress of an earlier run of the workflow. The workflow itself sets it.
 	Continued *BatchState `json:"continued,omitempty"`
 }
 
@@ -283,13 +285,13 @@ func batchID(workflow string, s Scope, rest ...string) string {
 	return WorkflowID(streamName(workflow+"/", s.Project, s.User, s.Agent, HashParts(rest...)[:20]))
 }
 
-// BatchResult is the result of import_sessions, retry_builds and backfill_sessions. The stream of the batch holds the
-// items and what became of each.
+// BatchResult is the result of import_sessions, retry_builds and backfill_sessions. The stream of the batch contains
+// the items and the outcome of each.
 type BatchResult struct {
 	Batch      string `json:"batch"`
 	Items      int    `json:"items"`
 	PassedOver int    `json:"passed_over"`
-	// Statuses counts the items by what became of them.
+	// Statuses counts the items by their outcome.
 	Statuses map[BuildStatus]int `json:"statuses"`
 	Counts   BuildCounts         `json:"counts"`
 	Usage    Usage               `json:"usage"`
@@ -307,9 +309,9 @@ func (r BatchResult) Ended() int {
 // BatchProgress is the answer of these workflows to QueryProgress.
 type BatchProgress struct {
 	BatchResult
-	// Listing is true as long as items are looked for.
+	// Listing is true while the items are being listed.
 	Listing bool `json:"listing,omitempty"`
-	// Done counts the items that ended. Running holds the sessions that are being processed.
+	// Done counts the items that ended. Running lists the sessions in progress.
 	Done    int      `json:"done"`
 	Running []string `json:"running,omitempty"`
 }

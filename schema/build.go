@@ -61,36 +61,35 @@ type BuildStartedPayload struct {
 	Ordinal int       `json:"ordinal"`
 	Source  Source    `json:"source"`
 	Spec    BuildSpec `json:"spec"`
-	// Statement is set if the session holds what a person states directly, in each of its builds.
+	// Statement is set, in each build of the session, if the session is a statement.
 	Statement *Statement `json:"statement,omitempty"`
-	// Input is that of the workflow, so that the build can be tried again. It holds the messages only if the log does
-	// not. If Retry is set, the rest is the input of the build that it names.
+	// Input is the input of the workflow, so that the build can be retried. It contains the messages only if the log
+	// does not. If Retry is set, the rest is the input of the build that Retry names.
 	Input ProcessSessionInput `json:"input"`
-	// Messages is the number of messages in the log once all of the Source's are there. It is unknown if the Source has no
-	// hash: then the build failed before it had read the source.
+	// Messages is the number of messages in the log once all messages of the Source are stored. It is unknown if the
+	// Source has no hash, because then the build failed before it read the source.
 	Messages int `json:"messages,omitempty"`
-	// Unread says why the source could not be read again. The build works on what the log holds of it.
+	// Unread is the reason why the source could not be read again. The build then works on the messages in the log.
 	Unread string `json:"unread,omitempty"`
-	// Redacted counts what was taken out of the new messages before they were stored, by rule.
+	// Redacted counts the redactions in the new messages by rule. They were made before the messages were stored.
 	Redacted map[string]int `json:"redacted,omitempty"`
-	// Resumed is the build that this one goes on with, if it does.
+	// Resumed is the build that this one continues, if any.
 	Resumed *ResumedBuild `json:"resumed,omitempty"`
 }
 
-// ResumedBuild is a build that left something undone, and whose steps before that are not done again, because their
-// input has not changed.
+// ResumedBuild is an unfinished build. Its completed steps are not repeated, because their input has not changed.
 type ResumedBuild struct {
 	BuildID string `json:"build_id"`
-	// Step is the first one that is done again.
+	// Step is the first step that is repeated.
 	Step string `json:"step"`
 }
 
-// ResumableBuild is a build that the next one can go on with, provided that the source has not changed.
+// ResumableBuild is a build that the next one can continue if the source has not changed.
 type ResumableBuild struct {
 	ResumedBuild
 	// SHA256 is the hash of the source as the build read it.
 	SHA256 string `json:"sha256"`
-	// Counts are the results of the steps that need not be done again.
+	// Counts are the results of the steps that need not be repeated.
 	Counts BuildCounts `json:"counts"`
 }
 
@@ -99,24 +98,24 @@ func (p BuildStartedPayload) Event(at time.Time) (Event, error) {
 	return buildEvent(p, BuildStartedKey(p.BuildID), Event{TS: at, SessionID: p.SessionID, Project: p.Project, BuildID: p.BuildID})
 }
 
-// OpenedBuild is a build that is about to run. The log holds none of its events until the build has something to do.
+// OpenedBuild is a build that is about to run. The log contains none of its events until the build has something to do.
 type OpenedBuild struct {
 	BuildID string `json:"build_id"`
 	Ordinal int    `json:"ordinal"`
 	SessionKey
 	Spec BuildSpec `json:"spec"`
-	// Statement is set if the session holds what a person states directly.
+	// Statement is set if the session is a statement.
 	Statement *Statement `json:"statement,omitempty"`
 	// Completed is true if the previous build finished all the work with the same extractor.
 	Completed bool `json:"completed"`
 	// First is true if the session has no build yet.
 	First bool `json:"first"`
-	// Retried is the input of the build that is tried again, if one is. It holds no messages.
+	// Retried is the input of the build that is retried, if any. It contains no messages.
 	Retried *ProcessSessionInput `json:"retried,omitempty"`
-	// Refused is the build before, if workers died while they read its source: no file is read for the session until a person
-	// tries that build again.
+	// Refused is the previous build, if workers died while they read its source. No file is read for the session until
+	// a person retries that build.
 	Refused string `json:"refused,omitempty"`
-	// Resumable is the build to go on with, if there is one.
+	// Resumable is the build to continue, if there is one.
 	Resumable *ResumableBuild `json:"resumable,omitempty"`
 	// Head is the head of the session's stream.
 	Head StreamHead `json:"head,omitzero"`
@@ -146,7 +145,7 @@ type BuildCounts struct {
 	Entries    int `json:"entries"`
 	NewEntries int `json:"new_entries"`
 	Rejected   int `json:"rejected"`
-	// TaskNotes and Facts count the Entries that are for the writers of the project's tasks and of the user's memory.
+	// TaskNotes and Facts count the Entries for the writer of the project's tasks and for that of the user's memory.
 	TaskNotes int `json:"task_notes"`
 	Facts     int `json:"facts"`
 	// AlignedEntries and ProvenEntries count the Entries whose evidence is aligned or proven. GainedEntries counts
@@ -154,12 +153,12 @@ type BuildCounts struct {
 	AlignedEntries int `json:"aligned_entries"`
 	ProvenEntries  int `json:"proven_entries"`
 	GainedEntries  int `json:"gained_entries"`
-	// SupersededEntries counts the entries of other extractors that this build's no longer states, and RestoredEntries
-	// those that it states again.
+	// SupersededEntries counts the entries of other extractors that this build's extractor no longer states.
+	// RestoredEntries counts those that it states again.
 	SupersededEntries int `json:"superseded_entries,omitempty"`
 	RestoredEntries   int `json:"restored_entries,omitempty"`
-	// CandidateEntries and VerifiedEntries count the Entries that are at least of the stage, by the session's own
-	// evidence. PromotedEntries counts those that this build has lifted.
+	// CandidateEntries and VerifiedEntries count the Entries that have reached at least that stage by the session's own
+	// evidence. PromotedEntries counts those that this build promoted.
 	CandidateEntries int `json:"candidate_entries,omitempty"`
 	VerifiedEntries  int `json:"verified_entries,omitempty"`
 	PromotedEntries  int `json:"promoted_entries,omitempty"`
@@ -181,7 +180,7 @@ type BuildFinishedPayload struct {
 	BuildID   string      `json:"build_id"`
 	SessionID string      `json:"session_id"`
 	Status    BuildStatus `json:"status"`
-	// FailedStep, Error and ErrorType are set if Status is failed. [ClassOf] says what kind of failure the type is.
+	// FailedStep, Error and ErrorType are set if Status is failed. [ClassOf] returns the class of the type.
 	FailedStep string `json:"failed_step,omitempty"`
 	Error      string `json:"error,omitempty"`
 	ErrorType  string `json:"error_type,omitempty"`

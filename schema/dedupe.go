@@ -31,8 +31,8 @@ const (
 	keyEntriesPromoted = "entries_promoted/{hash of the session and the promotions}"
 
 	keySessionGraduated = "session_graduated/{hash of the session}/{position}/{head}/{policy}/{rule}"
-	// What graduation finds names the position of the last act on the same subject before it, for an entry can be demoted
-	// twice.
+	// The key of an act of graduation names the position of the previous act on the same subject, because an entry can
+	// be demoted twice.
 	keyOfGraduation      = "graduate/{project}/{act}/{subject}/{after}"
 	keyEntryAnswered     = "graduate/{project}/answer/{entry}/{answer}"
 	keyPairsAsked        = "graduate/{project}/pairs_asked/{answer}"
@@ -49,10 +49,10 @@ const (
 	keyVectorFailed  = "vector_failed/{collection}/{hash of the items and their states}"
 	keyVectorDrifted = "vector_drifted/{collection}/{hash of the items and their states}"
 
-	// A version can be chosen again: the key names the position of what came before.
+	// A version can be chosen again, so the key names the position of the previous event.
 	keyEmbedder = "embedder/{act}/{version}/{after}"
 
-	// An entity is declared once, whoever declares it first.
+	// An entity is declared once, by whichever event comes first.
 	keyTask      = "task/{project}/task/{task}"
 	keyCondition = "task/{project}/condition/{condition}"
 	keyArtifact  = "task/{project}/artifact/{artifact}"
@@ -73,7 +73,7 @@ const (
 
 	keyFactsShown     = "facts_shown/{hash of the session}/{first message}/{last message}"
 	keyContextFlushed = "context_flushed/{hash of the session}/{first message}/{last message}"
-	// Edits of a file are numbered from 1, for a file can be edited to what it was before.
+	// Edits of a file are numbered from 1, because an edit can restore an earlier text.
 	keyRecordEdited  = "record_edited/{user}/{agent}/{kind}/{date}/{number}"
 	keyCoreOfDream   = "core/{user}/{agent}/dream/{ordinal}"
 	keyCoreOfEdit    = "core/{user}/{agent}/edit/{version}"
@@ -93,7 +93,7 @@ const (
 	keyEventErased = "event_erased/{erasure}/{hash of the stream}/{position}"
 )
 
-// SessionIngestedKey is the key of the session_ingested event that holds the messages.
+// SessionIngestedKey is the key of the session_ingested event with the messages.
 func SessionIngestedKey(session SessionKey, messages []Message) string {
 	keys := make([]string, len(messages))
 	for i, m := range messages {
@@ -102,7 +102,7 @@ func SessionIngestedKey(session SessionKey, messages []Message) string {
 	return fillKey(keySessionIngested, HashParts(session.Stream(), HashParts(keys...)))
 }
 
-// OriginalSealedKey is the key of the event that keeps what redaction took out of the message.
+// OriginalSealedKey is the key of the event that keeps the redacted parts of the message.
 func OriginalSealedKey(session SessionKey, message string) string {
 	return fillKey(keyOriginalSealed, HashParts(session.Stream(), message))
 }
@@ -211,8 +211,8 @@ func FactsShownKey(session SessionKey, first, last int) string {
 	return fillKey(keyFactsShown, HashParts(session.Stream()), strconv.Itoa(first), strconv.Itoa(last))
 }
 
-// FactOfReviewKey is the key of the event that says what comes of the fact because a model's answer names it. Without a
-// fact, it is what the answer says of none that was shown.
+// FactOfReviewKey is the key of the event that records the outcome for a fact that a model's answer names. An empty
+// fact stands for the part of the answer that names no fact that was shown.
 func FactOfReviewKey(user, agent, answerKey, factID string) string {
 	return fillKey(keyFactOfReview, user, agent, answerKey, factID)
 }
@@ -251,7 +251,7 @@ func DreamFinishedKey(user, agent string, ordinal int) string {
 	return fillKey(keyDreamFinished, user, agent, strconv.Itoa(ordinal))
 }
 
-// DreamGatheredKey is the key of what a dream reads. The hash is of the event's payload.
+// DreamGatheredKey is the key of the input of a dream. The hash is of the event's payload.
 func DreamGatheredKey(hash string) string { return fillKey(keyDreamGathered, hash) }
 
 // ContextEnqueuedKey is the key of the context with the id.
@@ -259,8 +259,8 @@ func ContextEnqueuedKey(user, agent, id string) string {
 	return fillKey(keyContextEnqueued, user, agent, id)
 }
 
-// ContextProcessedKey is the key of the end of the contexts of a thread, the last of which has the position in the queue's
-// stream.
+// ContextProcessedKey is the key of the end of the contexts of a thread. The position is that of the last of them in
+// the queue's stream.
 func ContextProcessedKey(user, agent string, to uint64) string {
 	return fillKey(keyContextProcessed, user, agent, strconv.FormatUint(to, 10))
 }
@@ -275,8 +275,8 @@ func BatchListedKey(batch string, page int) string {
 	return fillKey(keyBatchListed, batch, strconv.Itoa(page))
 }
 
-// BatchReportedKey is the key of outcomes of items of a batch. A run that was reset may report another outcome of an item:
-// the last one counts.
+// BatchReportedKey is the key of outcomes of items of a batch. A run that was reset may report another outcome for an
+// item. The last one counts.
 func BatchReportedKey(batch string, outcomes []BatchOutcome) string {
 	parts := make([]string, 0, 4*len(outcomes))
 	for _, o := range outcomes {
@@ -293,13 +293,14 @@ func ErasureKey(erasureID, act string, n int) string {
 	return fillKey(keyErasure, erasureID, act, strconv.Itoa(n))
 }
 
-// EventErasedKey is the key of what takes the place of the event at the position of the stream.
+// EventErasedKey is the key of the event that replaces the erased event at the position of the stream.
 func EventErasedKey(erasureID, stream string, seq uint64) string {
 	return fillKey(keyEventErased, erasureID, HashParts(stream), strconv.FormatUint(seq, 10))
 }
 
-// IdrisCheckedKey is the key of a result of checking a module of the session, after the check at the position. A compiler that
-// is there later makes another one, and so do entries that are again as they were before the last check.
+// IdrisCheckedKey is the key of the result of checking a module of the session, after the check at the position. A
+// compiler that is installed later gives another key, and so do entries that return to their state before the last
+// check.
 func IdrisCheckedKey(session SessionKey, module, version string, status CheckStatus, after uint64) string {
 	return fillKey(keyIdrisChecked, HashParts(session.Stream()), module, HashParts(version, string(status)), strconv.FormatUint(after, 10))
 }
@@ -314,29 +315,30 @@ func EntriesPromotedKey(session SessionKey, promotions []Promotion) string {
 	return fillKey(keyEntriesPromoted, HashParts(parts...))
 }
 
-// SessionGraduatedKey is the key of the event that says how far graduation has considered the session.
+// SessionGraduatedKey is the key of the event that records graduation's checkpoint in the session.
 func SessionGraduatedKey(p SessionGraduatedPayload) string {
 	return fillKey(keySessionGraduated, HashParts(p.Stream()), strconv.FormatUint(p.Seq, 10),
 		strconv.FormatUint(p.Head, 10), strconv.Itoa(p.Policy), strconv.Itoa(p.Rule))
 }
 
-// GraduationKey is the key of an act of graduation on the subject: of the first one after the position in the stream of
-// graduation, which is that of the last act of its kind, or 0. The act is the type of its event.
+// GraduationKey is the key of an act of graduation on the subject. The act is the type of its event. After is the
+// position of the previous act of this kind in the stream of graduation, or 0.
 func GraduationKey(project, act, subject string, after uint64) string {
 	return fillKey(keyOfGraduation, project, act, subject, strconv.FormatUint(after, 10))
 }
 
-// EntryAnsweredKey is the key of what a model's answer says of the entry.
+// EntryAnsweredKey is the key of a model's answer about the entry.
 func EntryAnsweredKey(project, entryID, answerKey string) string {
 	return fillKey(keyEntryAnswered, project, entryID, answerKey)
 }
 
-// PairsAskedKey is the key of the event that says which pairs the question with the key of its answer is about.
+// PairsAskedKey is the key of the event that lists the pairs of a question. The question is identified by the key of
+// its answer.
 func PairsAskedKey(project, answerKey string) string {
 	return fillKey(keyPairsAsked, project, answerKey)
 }
 
-// PairsJudgedKey is the key of what a model's answer says of pairs.
+// PairsJudgedKey is the key of the verdicts on pairs in a model's answer.
 func PairsJudgedKey(project, answerKey string) string {
 	return fillKey(keyPairsJudged, project, answerKey)
 }
@@ -357,7 +359,7 @@ func ChangeProposedKey(proposalID string) string { return fillKey(keyChangePropo
 // ProposalDecidedKey is the key of the event that ends the proposal.
 func ProposalDecidedKey(proposalID string) string { return fillKey(keyProposalDecided, proposalID) }
 
-// EntriesRetrievedKey is the key of what the request retrieved of the project.
+// EntriesRetrievedKey is the key of the entries that the request retrieved from the project.
 func EntriesRetrievedKey(project, requestID string) string {
 	return fillKey(keyEntriesRetrieved, project, requestID)
 }

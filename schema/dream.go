@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Summary is what a session added to the daily record. The receiver may show it to the agent in place of the messages
-// that were flushed.
+// Summary is the text that a session added to the daily record. The receiver may show it to the agent instead of the
+// flushed messages.
 type Summary struct {
-	// EventID names the event that stores it. A summary that is sent twice has the same.
+	// EventID names the event that stores the summary. It is the same if the summary is sent twice.
 	EventID   string      `json:"event_id"`
 	Project   string      `json:"project"`
 	User      string      `json:"user"`
@@ -22,7 +22,7 @@ type Summary struct {
 	// Turns counts the messages of the user that were flushed.
 	Turns int    `json:"turns"`
 	Text  string `json:"text"`
-	// Preface is the text for an agent that has the messages no longer. It belongs before its first message.
+	// Preface is the text for an agent that no longer has the messages. It belongs before its first message.
 	Preface string `json:"preface"`
 }
 
@@ -44,8 +44,8 @@ func (in NotifySummaryInput) WorkflowID() string {
 // DreamSchedule is the id of the Temporal Schedule that dreams of all memories.
 const DreamSchedule = "axiommind-dream"
 
-// DreamScheduleID returns the id of the schedule that dreams of the memory, or of all if the user is empty. Different memories have
-// different ids, which are printable ASCII.
+// DreamScheduleID returns the id of the schedule that dreams of the memory, or of all memories if the user is empty.
+// Different memories have different ids, which are printable ASCII.
 func DreamScheduleID(user, agent string) string {
 	if user == "" {
 		return DreamSchedule
@@ -78,21 +78,24 @@ type DeepDreamInput struct {
 	// Date is the day for which to dream, as 2006-01-02. If it is empty, it is the day for which a schedule started the
 	// workflow, or today.
 	Date string `json:"date,omitempty"`
-	// At is the time whose day is meant if Date is empty. It is told to the run that dreams in another one's stead.
+	// At is the time whose day is used if Date is empty. The workflow sets it for the child that it runs under the
+	// memory's id.
 	At time.Time `json:"at,omitzero"`
-	// LookbackDays is the number of days to read, Date included. If it is 0, all days up to Date that hold something that
-	// no dream has read are read.
+	// LookbackDays is the number of days to read, Date included. If it is 0, all days up to Date with content that no
+	// dream has read are read.
 	LookbackDays int `json:"lookback_days,omitempty"`
-	// Force dreams although everything was dreamt of before: without LookbackDays, the last dream's days are read again.
+	// Force dreams even if there is nothing new. Without LookbackDays, the days of the last dream are read again.
 	Force bool `json:"force,omitempty"`
-	// DryRun commits nothing, and neither reads nor writes a file: what a person edited since is not known to it. The result names what was gathered and answered.
+	// DryRun commits nothing, and neither reads nor writes a file, so it does not see recent edits by a person. The
+	// result names the gathered input and the answers.
 	DryRun bool `json:"dry_run,omitempty"`
-	// From and Done are of the run that this one continues: the first day that it left, and what its dreams came to.
+	// From and Done come from the run that this one continues: the first day that it left, and the result of its
+	// dreams.
 	From string          `json:"from,omitempty"`
 	Done DeepDreamResult `json:"done,omitzero"`
 }
 
-// Validate reports what is wrong with the input.
+// Validate returns an error if the input is invalid.
 func (in DeepDreamInput) Validate() error {
 	if err := cmp.Or(requireName("user", in.User), CheckName("agent", in.Agent)); err != nil {
 		return err
@@ -109,13 +112,14 @@ func (in DeepDreamInput) Validate() error {
 	return nil
 }
 
-// Writer is the writer of the memory that is dreamt of.
+// Writer returns the input of the writer of the memory.
 func (in DeepDreamInput) Writer() MemoryWriterInput {
 	return MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-// WorkflowID returns the id of the workflow that dreams of the memory. There is one at a time. A dry run, which changes
-// nothing, has an id of its own and keeps no dream waiting. Names hold no slash there, so that no memory has this id.
+// WorkflowID returns the id of the workflow that dreams of the memory. One runs at a time. A dry run, which changes
+// nothing, has an id of its own and blocks no dream. Names contain no slash there, so no memory has the id of a dry
+// run.
 func (in DeepDreamInput) WorkflowID() string {
 	id := WorkflowID(streamName(WorkflowDeepDream+"/", in.User, in.Agent))
 	if in.DryRun {
@@ -130,28 +134,30 @@ type DeepDreamResult struct {
 	Agent  string      `json:"agent,omitempty"`
 	Date   string      `json:"date"`
 	Status DreamStatus `json:"status"`
-	// Reason says why the dream was skipped or refused.
+	// Reason is the reason why the dream was skipped or refused.
 	Reason string `json:"reason,omitempty"`
 	// Ordinal is the number of the dream. Version is the version of core memory after it, 0 for none.
 	Ordinal int `json:"ordinal,omitempty"`
 	Parent  int `json:"parent"`
 	Version int `json:"version"`
-	// Items counts the items of the version, and Added those that its parent did not hold. Dropped counts the items of
-	// the parent and of the answer that it does not hold, and Carried those that the answer left out and that stayed.
+	// Items counts the items of the version, and Added those that its parent did not contain. Dropped counts the items
+	// of the parent and of the answer that it does not contain. Carried counts the items that the answer left out but
+	// that stayed.
 	Items   int   `json:"items"`
 	Added   int   `json:"added"`
 	Dropped int   `json:"dropped"`
 	Carried int   `json:"carried"`
 	Usage   Usage `json:"usage"`
-	// Dreams counts the dreams that it took, the oldest days first, if there was more than one dream reads. The rest is
-	// of the last one, except that what was counted is counted of all.
+	// Dreams counts the dreams that it took if the days were too much for one. They read the oldest days first. The
+	// counts are of all of them, the other fields of the last one.
 	Dreams int `json:"dreams,omitempty"`
-	// Next is the first day that was left for another dream. Only a dry run leaves one.
+	// Next is the first day left for another dream. Only a dry run leaves one.
 	Next string `json:"next,omitempty"`
-	// Gathered is the id of the event that holds what was read, and Responses are the keys of the model's answers.
+	// Gathered is the id of the event with the input of the dream, and Responses are the keys of the model's answers.
 	Gathered  string   `json:"gathered,omitempty"`
 	Responses []string `json:"responses,omitempty"`
-	// Files says why the files could not be written, although the version is stored. The memory's writer goes on trying.
+	// Files is the reason why the files could not be written, although the version is stored. The memory's writer keeps
+	// retrying.
 	Files string `json:"files,omitempty"`
 }
 
@@ -161,7 +167,7 @@ const (
 	DreamsAtOnce = 4
 	// MaxDreamsAtOnce is how many memories may be dreamt of at a time.
 	MaxDreamsAtOnce = 64
-	// DreamTime is how long one dream may take, with all that is tried again while a server or a model is away.
+	// DreamTime is the time limit of one dream, including retries while a server or a model is unavailable.
 	DreamTime = 6 * time.Hour
 )
 
@@ -173,7 +179,7 @@ type DreamNightInput struct {
 	Force        bool   `json:"force,omitempty"`
 	// AtOnce is how many memories are dreamt of at a time. Default 4.
 	AtOnce int `json:"at_once,omitempty"`
-	// After and Done are of the run that this one continues.
+	// After and Done come from the run that this one continues.
 	After string           `json:"after,omitempty"`
 	Done  DreamNightResult `json:"done,omitzero"`
 }
@@ -187,14 +193,14 @@ type DreamNightResult struct {
 	Refused   int    `json:"refused"`
 	Skipped   int    `json:"skipped"`
 	Failed    int    `json:"failed"`
-	// Running counts those of the skipped that another workflow was dreaming of.
+	// Running counts the skipped memories that another workflow was dreaming of.
 	Running int `json:"running,omitempty"`
 	// Failures are the first of the dreams that failed or were refused, each with its reason.
 	Failures []DreamFailure `json:"failures,omitempty"`
 	Usage    Usage          `json:"usage"`
 }
 
-// Line says in one line how the night was.
+// Line returns the result of the night in one line.
 func (r DreamNightResult) Line() string {
 	parts := []string{
 		fmt.Sprintf("night of %s: %s", r.Date, memories(r.Memories)),

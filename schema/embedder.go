@@ -1,17 +1,18 @@
 package schema
 
-// Types of the events in the stream that says which embedding version is in use: see [EmbedderStream].
+// Types of the events in the stream that records which embedding version is in use: see [EmbedderStream].
 const (
 	EmbedderChosen  = "embedder_chosen"
 	EmbedderUsed    = "embedder_used"
 	EmbedderDropped = "embedder_dropped"
 )
 
-// EmbedderStream is the name of the stream that says which embedding version searches use. No collection has this name.
+// EmbedderStream returns the name of the stream that records which embedding version searches use. No collection has
+// this name.
 func EmbedderStream() string { return VectorStream("embedder") }
 
-// EmbedderChosenPayload records that everything is to be indexed with an embedding version, which takes the place of the one
-// in use when that is done.
+// EmbedderChosenPayload starts the indexing of everything with an embedding version, which then replaces the one in
+// use.
 type EmbedderChosenPayload struct {
 	Version string `json:"version"`
 }

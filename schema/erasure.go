@@ -12,17 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// WorkflowForget erases what is remembered of a session, a user or a project, or what holds a text.
+// WorkflowForget erases the memory of a session, a user or a project, or all that contains a text.
 const WorkflowForget = "forget"
 
 // ForgetWorkflowID is the id of the only run of forget that erases.
 const ForgetWorkflowID = "forget"
 
-// QueueErase is the task queue of the activities that erase. Only workers that have a connection with the rights for that
-// serve it.
+// QueueErase is the task queue of the activities that erase. Only workers with a connection that has the rights to
+// erase serve it.
 const QueueErase = "axiommind-erase"
 
-// Types of the events in the streams of erasures, and of what stands in the place of an erased event.
+// Types of the events in the streams of erasures, and of the event that replaces an erased one.
 const (
 	ErasureBegun    = "erasure_begun"
 	ErasureLocked   = "erasure_locked"
@@ -34,20 +34,20 @@ const (
 
 // Types of the errors about erasures.
 const (
-	// ErrorErased: what is to be stored was erased before, and its tombstone stands.
+	// ErrorErased: the content was erased before, and its tombstone is in force.
 	ErrorErased = "Erased"
-	// ErrorErasing: an erasure is at work on the stream. It ends in some minutes.
+	// ErrorErasing: an erasure is working on the stream. It ends within minutes.
 	ErrorErasing = "Erasing"
 )
 
-// AuditStream returns the name of the stream that says who has had what kind of thing erased, and when. It names no user,
-// no project and no session.
+// AuditStream returns the name of the audit trail of erasures: who requested which kind, and when. It names no erased
+// user, project or session.
 func AuditStream() string { return ErasurePrefix + "audit" }
 
 // ErasureStream returns the name of the stream with the counts of the erasure.
 func ErasureStream(erasureID string) string { return streamName(ErasurePrefix, erasureID) }
 
-// ErasureKind says what was named to be erased.
+// ErasureKind is the kind of scope that an erasure names.
 type ErasureKind string
 
 // Kinds of erasures.
@@ -58,24 +58,24 @@ const (
 	EraseQuery   ErasureKind = "query"
 )
 
-// ErasureScope says what is to be erased: a session, a user, a project, or all that holds a text.
+// ErasureScope selects the content to erase: a session, a user, a project, or all that contains a text.
 type ErasureScope struct {
 	// A session has all four, Agent may be empty. A user or a project has one alone.
 	Project   string `json:"project,omitempty"`
 	User      string `json:"user,omitempty"`
 	Agent     string `json:"agent,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
-	// Query is the text. Project and User say where it is looked for: one of them at least.
+	// Query is the text to search for in Project, User or both. At least one of them is set.
 	Query string `json:"query,omitempty"`
 }
 
-// Bounds of ErasureScope.Query, in bytes. A shorter text stands in too much.
+// Bounds of ErasureScope.Query, in bytes. A shorter text would match too much.
 const (
 	MinEraseQuery = 3
 	MaxEraseQuery = 4 << 10
 )
 
-// Kind returns what is named.
+// Kind returns the kind of the scope.
 func (s ErasureScope) Kind() ErasureKind {
 	switch {
 	case s.Query != "":
@@ -94,7 +94,7 @@ func (s ErasureScope) Session() SessionKey {
 	return SessionKey{Scope: Scope{Project: s.Project, User: s.User, Agent: s.Agent}, SessionID: s.SessionID}
 }
 
-// Validate reports what is wrong with the scope. One that names nothing is no scope: it never means all.
+// Validate returns an error if the scope is invalid. An empty scope is invalid: it never means all.
 func (s ErasureScope) Validate() error {
 	if err := checkNames(s.Project, s.User, s.Agent, s.SessionID); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s ErasureScope) Validate() error {
 }
 
 // Hash returns the tombstone's hash of the scope. The salt is the tombstone's own, so that hashes of different tombstones
-// can't be compared. A query has none: who reads the log could find a short text by its hash.
+// can't be compared. A query has no hash, because a reader of the log could guess a short text from it.
 func (s ErasureScope) Hash(salt string) string {
 	switch s.Kind() {
 	case EraseSession:
@@ -157,21 +157,24 @@ func SaltedHash(salt string, parts ...string) string {
 // ForgetInput is the input of forget.
 type ForgetInput struct {
 	ErasureScope
-	// ID names the erasure: a retry with the same ID goes on with it. Empty means the workflow's id.
+	// ID names the erasure. A retry with the same ID continues it. If it is empty, the id is derived from the
+	// workflow's run.
 	ID string `json:"id,omitempty"`
-	// By is who asks for it, and Because why. Both are kept, and must name nothing that is to be forgotten.
+	// By is the name of the person who asks for the erasure, and Because the reason. Both are kept, so they must name
+	// nothing that is erased.
 	By      string `json:"by"`
 	Because string `json:"because,omitempty"`
-	// Verify only looks for what the erasure with the ID has left, and erases nothing.
+	// Verify only looks for leftovers of the erasure with the ID, and erases nothing.
 	Verify bool `json:"verify,omitempty"`
-	// Grant signs the ID and the scope: whoever can reach Temporal could have anything erased otherwise. starter forget makes it.
+	// Grant signs the ID and the scope. Without it, anyone who can reach Temporal could erase anything. starter forget
+	// creates it.
 	Grant string `json:"grant,omitempty"`
 }
 
-// maxBecause bounds what is kept of a reason, in bytes.
+// maxBecause bounds the length of a reason, in bytes.
 const maxBecause = 1000
 
-// Validate reports what is wrong with the input.
+// Validate returns an error if the input is invalid.
 func (in ForgetInput) Validate() error {
 	if in.By == "" {
 		return errors.New("by is empty: say who asks for the erasure")
@@ -185,18 +188,18 @@ func (in ForgetInput) Validate() error {
 	return cmp.Or(CheckName("by", in.By), CheckName("id", in.ID), CheckName("because", strings.ReplaceAll(in.Because, "\n", " ")), in.ErasureScope.Validate())
 }
 
-// ErasureCounts counts what an erasure has erased, or would.
+// ErasureCounts counts the items that an erasure has erased, or would erase.
 type ErasureCounts struct {
 	Sessions int `json:"sessions"`
 	Messages int `json:"messages"`
-	// Entries, Facts, Tasks and so on are what was made of them, and of nothing else.
+	// Entries, Facts, Tasks and so on count the items derived from these messages alone.
 	Entries   int `json:"entries"`
 	Facts     int `json:"facts"`
 	Tasks     int `json:"tasks"`
 	Decisions int `json:"decisions"`
 	Proposals int `json:"proposals"`
-	// Records counts blocks of daily records, Edits files as a person had left them, Versions those of core memory that lost an
-	// item, and Dreams those whose diary is gone.
+	// Records counts blocks of daily records, Edits the texts of files that a person edited, Versions the versions of
+	// core memory that lost an item, and Dreams the dreams whose diary was erased.
 	Records  int `json:"records"`
 	Edits    int `json:"edits"`
 	Versions int `json:"versions"`
@@ -204,7 +207,8 @@ type ErasureCounts struct {
 	// Answers counts raw answers of models, and Queued contexts that were enqueued.
 	Answers int `json:"answers"`
 	Queued  int `json:"queued"`
-	// Deleted and Replaced count the events that are gone, with their streams or from others, and those that lost a part.
+	// Deleted counts the events that are gone, with their streams or from others. Replaced counts the events that lost
+	// a part.
 	Deleted  int `json:"deleted"`
 	Replaced int `json:"replaced"`
 }
@@ -213,21 +217,21 @@ type ErasureCounts struct {
 type ForgetResult struct {
 	ID string `json:"id"`
 	ErasureCounts
-	// Executions counts the workflow executions that were deleted, Files the files of memories that were deleted or written anew,
-	// and Vectors the objects of the vector store that were written anew.
+	// Executions counts the deleted workflow executions, Files the files of memories that were deleted or rewritten,
+	// and Vectors the objects of the vector store that were rewritten.
 	Executions int `json:"executions"`
 	Files      int `json:"files"`
 	Vectors    int `json:"vectors"`
-	// Left is where something of it was found afterwards.
+	// Left lists the places where leftovers were found afterwards.
 	Left []Leftover `json:"left,omitempty"`
-	// Elsewhere is where the same was said by others, which stays.
+	// Elsewhere lists the places where others said the same. These stay.
 	Elsewhere []Leftover `json:"elsewhere,omitempty"`
-	// NamesOnly is true if stores were searched by names alone: fingerprints of the texts are destroyed after a check that finds
-	// nothing.
+	// NamesOnly is true if stores were searched by names alone, because the fingerprints of the texts are destroyed
+	// once a check finds nothing.
 	NamesOnly bool `json:"names_only,omitempty"`
 }
 
-// Leftover is a place that holds something of what was erased. It never says what.
+// Leftover is a place that still contains erased content. It never contains the content itself.
 type Leftover struct {
 	Store string `json:"store"`
 	Place string `json:"place"`
@@ -235,73 +239,75 @@ type Leftover struct {
 
 // ForgetProgress is the answer of forget to QueryProgress.
 type ForgetProgress struct {
-	// Step is what is done at present, and Steps counts those that are done, of Total.
+	// Step is the current step, and Steps counts the completed ones, of Total.
 	Step  string `json:"step"`
 	Steps int    `json:"steps"`
 	Total int    `json:"total"`
 }
 
-// ErasureBegunPayload is the tombstone of what is erased, and says who wants that and why. It names nothing of it.
+// ErasureBegunPayload is the tombstone of the erased content, and records who asked for the erasure and why. It names
+// none of the content.
 type ErasureBegunPayload struct {
 	ErasureID string      `json:"erasure_id"`
 	Kind      ErasureKind `json:"kind"`
 	By        string      `json:"by"`
 	Because   string      `json:"because,omitempty"`
-	// Salt is random, and Scope the [ErasureScope.Hash] under it. What has that hash is not stored again.
+	// Salt is random, and Scope is the [ErasureScope.Hash] under it. Content of a scope with that hash is not stored
+	// again.
 	Salt  string `json:"salt"`
 	Scope string `json:"scope,omitempty"`
 }
 
-// ErasureLockedPayload names, by the [SaltedHash] of "stream" and the name, all streams that take no events from now on, until
-// the erasure says otherwise or has ended.
+// ErasureLockedPayload lists all streams that accept no events until the erasure unlocks them or ends. Each is named by
+// the [SaltedHash] of "stream" and its name.
 type ErasureLockedPayload struct {
 	ErasureID string   `json:"erasure_id"`
 	Streams   []string `json:"streams"`
 }
 
-// ErasureAppliedPayload records that the log holds nothing of it any longer.
+// ErasureAppliedPayload records that the log no longer contains the erased content.
 type ErasureAppliedPayload struct {
 	ErasureID string        `json:"erasure_id"`
 	Counts    ErasureCounts `json:"counts"`
 }
 
-// ErasureFinishedPayload records that no store holds anything of it, as far as was found.
+// ErasureFinishedPayload records the end of an erasure.
 type ErasureFinishedPayload struct {
 	ErasureID  string        `json:"erasure_id"`
 	Counts     ErasureCounts `json:"counts"`
 	Executions int           `json:"executions"`
 	Files      int           `json:"files"`
 	Vectors    int           `json:"vectors"`
-	// Left counts the places that held something of it afterwards.
+	// Left counts the places where leftovers were found afterwards.
 	Left int `json:"left"`
-	// Failed says why it ended too early, if it did.
+	// Failed is the reason why it ended too early, if it did.
 	Failed string `json:"failed,omitempty"`
 }
 
-// ErasureLiftedPayload admits again what the tombstone keeps out. It brings nothing back.
+// ErasureLiftedPayload lifts the tombstone: its content may be stored again. It restores nothing.
 type ErasureLiftedPayload struct {
 	ErasureID string `json:"erasure_id"`
 	By        string `json:"by"`
 	Because   string `json:"because,omitempty"`
 }
 
-// EventErasedPayload stands in the place of an event that was erased, so that the positions of a stream have no gaps. Nobody
-// is shown it.
+// EventErasedPayload replaces an erased event, so that the positions of a stream have no gaps. It is never shown.
 type EventErasedPayload struct{}
 
-// ErasureID returns the id of the erasure that the run makes, unless its input names one.
+// ErasureID returns the id of the erasure: the one in the input, or else one derived from the run.
 func (in ForgetInput) ErasureID(workflowID, runID string) string {
 	return cmp.Or(in.ID, DerivedID("erasure", workflowID, runID))
 }
 
-// Erasure is an erasure as the audit trail tells it.
+// Erasure is an erasure as the audit trail records it.
 type Erasure struct {
 	ID      string      `json:"id"`
 	Kind    ErasureKind `json:"kind"`
 	By      string      `json:"by"`
 	Because string      `json:"because,omitempty"`
 	BegunAt time.Time   `json:"begun_at"`
-	// AppliedAt is when the log held nothing of it any longer, and FinishedAt when that was true of all stores.
+	// AppliedAt is the time when the log no longer contained the content, and FinishedAt the time when the erasure
+	// ended.
 	AppliedAt  time.Time              `json:"applied_at,omitzero"`
 	FinishedAt time.Time              `json:"finished_at,omitzero"`
 	Finished   ErasureFinishedPayload `json:"finished,omitzero"`

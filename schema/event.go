@@ -28,10 +28,10 @@ type Event struct {
 	DedupeKey string `json:"dedupe_key"`
 	// Payload is JSON. Its Go type is the payload struct named after Type.
 	Payload json.RawMessage `json:"payload"`
-	// PayloadRedacted counts what was redacted from Payload before it was stored, by rule, as a JSON object. It is empty if
-	// nothing was. The log counts the placeholders in Payload: see [Redactions].
+	// PayloadRedacted counts the redactions in Payload by rule, as a JSON object. They were made before it was stored.
+	// It is empty if there were none. The log counts the placeholders in Payload: see [Redactions].
 	PayloadRedacted json.RawMessage `json:"payload_redacted,omitempty"`
-	// Sensitivity is SensitivityNormal unless redaction found something, or the event keeps what it found.
+	// Sensitivity is SensitivityNormal unless redaction found something, or the event keeps the redacted text.
 	Sensitivity string `json:"sensitivity"`
 	// Checksum is the hex SHA-256 of the payload's canonical form (RFC 8785).
 	Checksum   string    `json:"checksum"`

@@ -24,10 +24,10 @@ type Span struct {
 	RuneEnd   int `json:"rune_end"`
 }
 
-// Evidence is a quote and the result of looking for it in its source. Found, Aligned and Proven are ever stricter:
-// each implies the one before.
+// Evidence is a quote and the result of looking for it in its source. Found, Aligned and Proven are increasingly
+// strict: each implies the previous one.
 type Evidence struct {
-	// EventID is the id of the session_ingested event that holds the message.
+	// EventID is the id of the session_ingested event that contains the message.
 	EventID string `json:"event_id,omitempty"`
 	// MessageIndex is the message in which the quote was found, or, if it was not found, the one that the model
 	// named.
@@ -48,10 +48,10 @@ type Evidence struct {
 	Method Method `json:"method,omitempty"`
 	// Confidence is 1 for exact, in [0.95,1) for normalized, in [0.85,0.95) for joined and approximate.
 	Confidence float64 `json:"confidence"`
-	// Span is the chosen occurrence; Text is the source's text there.
+	// Span is the chosen occurrence, and Text the source's text there.
 	Span Span   `json:"span"`
 	Text string `json:"text,omitempty"`
-	// Within holds the whole sentences or lines around Span, if the quote was found but is not proven.
+	// Within is the whole sentences or lines around Span, if the quote was found but is not proven.
 	Within *Passage `json:"within,omitempty"`
 	// Occurrences lists all occurrences, the chosen one included, if there is more than one.
 	Occurrences []Span `json:"occurrences,omitempty"`
@@ -60,7 +60,7 @@ type Evidence struct {
 	SourceHash string `json:"source_hash,omitempty"`
 	// RepairedFrom is the message index that the model gave, if the quote was found in another message.
 	RepairedFrom *int `json:"repaired_from,omitempty"`
-	// Reason says why the quote was not found. It is "ambiguous" if the quote was found in several places.
+	// Reason is the reason why the quote was not found. It is "ambiguous" if the quote was found in several places.
 	Reason string `json:"reason,omitempty"`
 }
 

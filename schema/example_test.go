@@ -6,7 +6,7 @@ import (
 	"axiommind/schema"
 )
 
-// A session's stream is named after whose session it is, and the name can be read back.
+// A session's stream is named after the session's owner, and the name can be parsed.
 func ExampleSessionKey_Stream() {
 	key := schema.SessionKey{Scope: schema.Scope{Project: "shop", User: "minji"}, SessionID: "checkout/1"}
 	fmt.Println(key.Stream())

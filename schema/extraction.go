@@ -42,7 +42,7 @@ func Stages() []Stage {
 	return []Stage{StageRaw, StageWorking, StageCandidate, StageVerified, StageCertified}
 }
 
-// Status tells whether an entry or entity is still valid.
+// Status is the validity of an entry or entity.
 type Status string
 
 // Statuses.
@@ -131,17 +131,19 @@ type ExtractedEntry struct {
 	// Task is set for task notes only.
 	Task     *ExtractedTask `json:"task,omitempty"`
 	Evidence []Quote        `json:"evidence"`
-	// Corrects is the id of the entry whose place this one takes. Only what a person states has it: a model's is ignored.
+	// Corrects is the id of the entry that this one replaces. Only a person's statement has it. A model's value is
+	// ignored.
 	Corrects string `json:"corrects,omitempty"`
 }
 
-// ExtractedTask is what a task note says about its task.
+// ExtractedTask is the content of a task note about its task.
 type ExtractedTask struct {
 	Title     string       `json:"title,omitempty"`
 	Status    TaskStatus   `json:"status,omitempty"`
 	Priority  TaskPriority `json:"priority,omitempty"`
 	BlockedBy []string     `json:"blockedBy,omitempty"`
-	// Listed is true for an item of the agent's own to-do list, whose state its harness keeps. A model's is ignored.
+	// Listed is true for an item of the agent's own to-do list, whose state its harness keeps. A model's value is
+	// ignored.
 	Listed bool `json:"listed,omitempty"`
 }
 

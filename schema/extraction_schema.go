@@ -15,5 +15,5 @@ var ExtractionSchema []byte
 // sentence comes near this limit: longer text was pasted.
 const MaxQuote = 16384
 
-// MinLetters is how many letters and digits a quote needs to be looked for. A shorter one stands anywhere.
+// MinLetters is the minimum number of letters and digits in a quote. A shorter one would match anywhere.
 const MinLetters = 5

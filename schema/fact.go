@@ -17,11 +17,11 @@ const (
 // FactsShown is an event of session streams.
 const FactsShown = "facts_shown"
 
-// DefaultMaxTokens is the token budget of what is remembered, wherever a context is built: by commands, clients, hooks and
+// DefaultMaxTokens is the token budget of the memory in a context, whoever builds it: commands, clients, hooks and
 // tools of agents.
 const DefaultMaxTokens = 2000
 
-// Sections of the profile: the first three sum up who the user is, the others what happened.
+// Sections of the profile. The first three describe the user, the others past events.
 const (
 	SectionWork       = "work"
 	SectionPersonal   = "personal"
@@ -36,7 +36,7 @@ func ProfileSections() []string {
 	return []string{SectionWork, SectionPersonal, SectionTopOfMind, SectionRecent, SectionEarlier, SectionBackground}
 }
 
-// Policies that tell which fact gives way to a new one.
+// Policies that choose the fact to evict for a new one.
 const (
 	// EvictConfidence evicts the fact with the lowest confidence, and among equals the oldest.
 	EvictConfidence = "confidence"
@@ -67,7 +67,7 @@ type FactCreatedPayload struct {
 	// SaidBy is who said it in the session: [TrustUser] or [TrustAssistant]. It is empty if a person entered it, and in
 	// events of older programs.
 	SaidBy Trust `json:"said_by,omitempty"`
-	// Since is when the fact became known, if that was before the event: another tool remembered it.
+	// Since is when the fact became known, if that was before the event because another tool remembered it.
 	Since time.Time `json:"since,omitzero"`
 }
 
@@ -81,12 +81,12 @@ type FactUpdatedPayload struct {
 	SourceError *string  `json:"source_error,omitempty"`
 }
 
-// FactDeletedPayload deletes a fact because a person asked for it, or because a session says that it no longer holds.
+// FactDeletedPayload deletes a fact because a person asked for it, or because a session says that it is no longer true.
 type FactDeletedPayload struct {
 	Act
 	FactID string `json:"fact_id"`
-	// Answer is the key of the model's answer that names the fact, and Evidence what the user said of it. Both are empty if
-	// a person asked for it.
+	// Answer is the key of the model's answer that names the fact, and Evidence the user's words about it. Both are
+	// empty if a person asked for the removal.
 	Answer   string     `json:"answer,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// EvidenceRule is the version of the rule of proof that judged the evidence.
@@ -97,14 +97,15 @@ type FactDeletedPayload struct {
 type FactEvictedPayload struct {
 	Act
 	FactID string `json:"fact_id"`
-	// For is the id of the fact that takes its place.
+	// For is the id of the new fact.
 	For string `json:"for"`
 	// MaxFacts is the limit on the number of facts.
 	MaxFacts int `json:"max_facts"`
-	// Policy is one of [EvictionPolicies], and Score what it gave the fact: the lowest of all that could give way.
+	// Policy is one of [EvictionPolicies], and Score the fact's score under it: the lowest of all facts that could be
+	// evicted.
 	Policy string  `json:"policy,omitempty"`
 	Score  float64 `json:"score"`
-	// Reserve is how many corrections were kept whatever their score.
+	// Reserve is the number of corrections that were kept regardless of their score.
 	Reserve int `json:"reserve,omitempty"`
 }
 
@@ -119,18 +120,18 @@ type FactMergedPayload struct {
 	Content  string  `json:"content"`
 	Proposed float64 `json:"proposed"`
 	// Overlap is the share of words that both have, and Similarity the cosine of their vectors. MinOverlap and
-	// MinSimilarity are what was asked of them.
+	// MinSimilarity are the thresholds.
 	Overlap       float64 `json:"overlap"`
 	Similarity    float64 `json:"similarity"`
 	MinOverlap    float64 `json:"min_overlap"`
 	MinSimilarity float64 `json:"min_similarity"`
 }
 
-// FactsClearedPayload records that a person had everything forgotten that was remembered. Every fact and section of the
-// profile has an event of its own before this one. What was read from sessions before it is not remembered again.
+// FactsClearedPayload records that a person cleared the memory. Every fact and section of the profile has an event of
+// its own before this one. Content read from earlier sessions is not remembered again.
 type FactsClearedPayload struct {
 	Act
-	// Facts and Sections count what was forgotten.
+	// Facts and Sections count the removed facts and sections.
 	Facts    int `json:"facts"`
 	Sections int `json:"sections"`
 }
@@ -159,7 +160,7 @@ const (
 	SkippedUpload        = "about_an_upload"
 	// SkippedUntrusted: its evidence is text that neither the user nor the assistant said.
 	SkippedUntrusted = "untrusted_text"
-	// SkippedNotUser: only the assistant said what the user alone can say.
+	// SkippedNotUser: only the assistant said it, but it is for the user alone to say.
 	SkippedNotUser = "not_said_by_user"
 )
 
@@ -181,8 +182,8 @@ const (
 	SkippedReview = "review_not_answered"
 )
 
-// FactsShownPayload holds the facts that a model is asked about with the session's new messages: which of them these make
-// untrue. It names the facts' versions and not their contents, so that a session holds nothing of others.
+// FactsShownPayload lists the facts that a model is shown with the session's new messages, to find those that are no
+// longer true. It names the facts' versions and not their contents, so that a session contains nothing of others.
 type FactsShownPayload struct {
 	SessionKey
 	BuildID string `json:"build_id"`
@@ -210,7 +211,7 @@ type FactSkippedPayload struct {
 	Skipped string `json:"skipped"`
 	Detail  string `json:"detail"`
 	Content string `json:"content,omitempty"`
-	// FactID is the fact that was to be removed, and Answer the key of the model's answer that names it.
+	// FactID is the fact that was proposed for removal, and Answer the key of the model's answer that names it.
 	FactID string `json:"fact_id,omitempty"`
 	Answer string `json:"answer,omitempty"`
 	// Category and Confidence are as proposed. Confidence is nil if JSON cannot represent it.
@@ -220,7 +221,7 @@ type FactSkippedPayload struct {
 	DuplicateOf string `json:"duplicate_of,omitempty"`
 	// Section is the section of the profile that the proposal was for, or empty for a fact.
 	Section string `json:"section,omitempty"`
-	// Threshold is the confidence that was asked for, if the proposal's is lower.
+	// Threshold is the required confidence, if the proposal's is lower.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
@@ -248,7 +249,7 @@ func (p FactSkippedPayload) Fact() string { return "" }
 // Fact is the id of the fact that stays.
 func (p FactMergedPayload) Fact() string { return p.FactID }
 
-// Fact is empty: the facts that are forgotten have events of their own.
+// Fact is empty, because each cleared fact has an event of its own.
 func (p FactsClearedPayload) Fact() string { return "" }
 
 // Fact is empty, because a section of the profile is no fact.

@@ -2,32 +2,32 @@ package schema
 
 import "slices"
 
-// FailureClass says what can be done about a failure.
+// FailureClass is the remedy for a failure.
 type FailureClass string
 
 // Classes of failures.
 const (
-	// FailurePassing: a server was busy, slow or away. The same again may succeed.
+	// FailurePassing: a server was busy, slow or unavailable. A retry may succeed.
 	FailurePassing FailureClass = "passing"
-	// FailureSetup: a server refused a key, a right or a setting. The same again succeeds once a person has mended that.
+	// FailureSetup: a server refused a key, a right or a setting. A retry succeeds once a person has corrected it.
 	FailureSetup FailureClass = "setup"
-	// FailureInput: the input cannot be read, is not allowed or too long, or the model refuses it. The same again fails
-	// again.
+	// FailureInput: the input cannot be read, is not allowed or too long, or the model refuses it. A retry fails again.
 	FailureInput FailureClass = "input"
-	// FailureOurs: a bug of this program. Another version of it may succeed.
-	FailureOurs FailureClass = "ours"
+	// FailureBug: a bug in this program. Another version may succeed.
+	FailureBug FailureClass = "ours"
 )
 
 // FailureClasses returns all classes.
 func FailureClasses() []FailureClass {
-	return []FailureClass{FailurePassing, FailureSetup, FailureInput, FailureOurs}
+	return []FailureClass{FailurePassing, FailureSetup, FailureInput, FailureBug}
 }
 
 // Types of failures that no activity returns.
 const (
 	ErrorTimeout   = "Timeout"
 	ErrorCancelled = "Cancelled"
-	// ErrorInterrupted: the workflow ended without recording how, because somebody terminated it or it ran for too long.
+	// ErrorInterrupted: the workflow ended without recording its outcome, because it was terminated or ran for too
+	// long.
 	ErrorInterrupted = "Interrupted"
 )
 
@@ -43,18 +43,18 @@ var failureClasses = map[FailureClass][]string{
 		ErrorModelCut, ErrorModelUnreadable, ErrorModelRejected, ErrorTaskRefused, ErrorTaskNotFound, ErrorFactRefused, ErrorFactNotFound, ErrorFactStale,
 		ErrorVersionNotFound, ErrorGraduationRefused, ErrorEntryNotFound, ErrorErased,
 	},
-	FailureOurs: {ErrorInternal, ErrorCorruptLog},
+	FailureBug: {ErrorInternal, ErrorCorruptLog},
 }
 
-// FailureTypes returns the types of the class. [FailureOurs] has also every type that no class has.
+// FailureTypes returns the types of the class. [FailureOurs] also has every type that is in no class.
 func FailureTypes(class FailureClass) []string { return slices.Clone(failureClasses[class]) }
 
-// ClassOf returns the class of a failure by its type: one of the Error constants. A type that nobody knows is ours.
+// ClassOf returns the class of a failure by its type, one of the Error constants. An unknown type is [FailureOurs].
 func ClassOf(errorType string) FailureClass {
 	for _, class := range FailureClasses() {
 		if slices.Contains(failureClasses[class], errorType) {
 			return class
 		}
 	}
-	return FailureOurs
+	return FailureBug
 }

@@ -34,7 +34,7 @@ func failureTypes(t *testing.T, files ...string) map[string]string {
 	return out
 }
 
-// Each type of failure has a class because somebody chose it, and not because it has none: a new constant belongs here.
+// Each type of failure must have a class that was chosen on purpose, not the default. A new constant belongs here.
 func TestEveryFailureHasAClass(t *testing.T) {
 	t.Parallel()
 	want := map[schema.FailureClass]string{
@@ -43,7 +43,7 @@ func TestEveryFailureHasAClass(t *testing.T) {
 		schema.FailureSetup: `FilesRefused ModelRefused NotifyRefused SourceForbidden StoreRejected TemporalRefused VectorRejected`,
 		schema.FailureInput: `EntryNotFound FactNotFound FactRefused FactStale GraduationRefused InvalidInput ModelBlocked ModelCut ModelRejected ModelTooLong ModelUnreadable
 			ScopeMismatch SourceKills SourceUnreadable TaskNotFound TaskRefused UnknownFormat VersionNotFound`,
-		schema.FailureOurs: `CorruptLog Internal`,
+		schema.FailureBug: `CorruptLog Internal`,
 	}
 	types := failureTypes(t, "names.go", "failure.go")
 	require.NotEmpty(t, types)
@@ -64,7 +64,7 @@ func TestEveryFailureHasAClass(t *testing.T) {
 		n += len(strings.Fields(want[class]))
 	}
 	require.Len(t, types, n, "this table has types that there are none of")
-	require.Equal(t, schema.FailureOurs, schema.ClassOf("nobody knows"))
+	require.Equal(t, schema.FailureBug, schema.ClassOf("nobody knows"))
 }
 
 // A window contains its parts and itself, and no other.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Event types of graduation. Those of a session's own step stand in its stream, all others in the stream
+// Event types of graduation. Those of a session's own step are in its stream, all others in the stream
 // graduate/{project}. Each has a payload struct in this package.
 const (
 	IdrisChecked    = "idris_checked"
@@ -28,7 +28,7 @@ const (
 	ProposalDecided  = "proposal_decided"
 )
 
-// CheckStatus is how a check of a module by the compiler ended.
+// CheckStatus is the outcome of the compiler's check of a module.
 type CheckStatus string
 
 // Statuses of a check.
@@ -43,17 +43,17 @@ const (
 	CheckBroken   CheckStatus = "broken"
 )
 
-// Verifiers that may stand behind a promotion.
+// Verifiers that may support a promotion.
 const (
 	VerifierIdris = "idris2"
 	VerifierGo    = "go"
 )
 
-// ObligationFailure is an obligation that does not hold for an entry.
+// ObligationFailure is an obligation that an entry does not meet.
 type ObligationFailure struct {
 	EntryID    string `json:"entry_id"`
 	Obligation string `json:"obligation"`
-	// Piece is the index of the piece of evidence, or -1 if the obligation is of the whole entry.
+	// Piece is the index of the piece of evidence, or -1 if the obligation is about the whole entry.
 	Piece  int    `json:"piece"`
 	Reason string `json:"reason"`
 }
@@ -67,12 +67,12 @@ type IdrisCheckedPayload struct {
 	Status  CheckStatus `json:"status"`
 	// Version is that of the compiler, or "unavailable".
 	Version string `json:"version"`
-	// Verifier is what stands behind the promotions that follow: VerifierIdris or VerifierGo. It is empty if only the
-	// compiler's word counts, and there is none.
+	// Verifier is the verifier of the promotions that follow: VerifierIdris or VerifierGo. It is empty if only the
+	// compiler counts and it gave no answer.
 	Verifier string `json:"verifier"`
 	// Policy is the version of the rules that the obligations were checked for.
 	Policy int `json:"policy"`
-	// Failures are in the order of the entries. Reason says why there is no answer of the compiler.
+	// Failures are in the order of the entries. Reason explains why the compiler gave no answer.
 	Failures []ObligationFailure `json:"failures,omitempty"`
 	Reason   string              `json:"reason,omitempty"`
 }
@@ -87,7 +87,7 @@ type Promotion struct {
 	Reasons []string `json:"reasons"`
 }
 
-// EntriesPromotedPayload holds the promotions that follow from the idris_checked event, to candidate and verified.
+// EntriesPromotedPayload contains the promotions to candidate and verified that follow from the idris_checked event.
 type EntriesPromotedPayload struct {
 	SessionID      string `json:"session_id"`
 	CheckedEventID string `json:"checked_event_id"`
@@ -102,7 +102,7 @@ type EntriesPromotedPayload struct {
 type SessionGraduatedPayload struct {
 	SessionKey
 	Seq uint64 `json:"seq"`
-	// Head is the position in the stream of graduation up to which it was considered, too.
+	// Head is the position up to which the stream of graduation was considered, too.
 	Head uint64 `json:"head"`
 	// Policy and Rule are the versions of the promotion policy and of the comparison of statements.
 	Policy int `json:"policy"`
@@ -115,7 +115,7 @@ type EntryGraduatedPayload struct {
 	EntryID string `json:"entry_id"`
 	From    Stage  `json:"from"`
 	To      Stage  `json:"to"`
-	// Demotes is true if no later check of the session lifts the entry above To.
+	// Demotes is true if no later check of the session promotes the entry above To.
 	Demotes bool     `json:"demotes,omitempty"`
 	Policy  int      `json:"policy"`
 	Reasons []string `json:"reasons"`
@@ -125,15 +125,15 @@ type EntryGraduatedPayload struct {
 	Verifier string `json:"verifier,omitempty"`
 }
 
-// EntryConfirmedPayload says that somebody has read the whole sentences that the entry's quotes are in, and that they
-// state it. The entry gains these sentences as evidence.
+// EntryConfirmedPayload records that a person or a model read the whole sentences around the entry's quotes and found
+// that they state it. The entry gains these sentences as evidence.
 type EntryConfirmedPayload struct {
 	Scope
 	EntryID string `json:"entry_id"`
 	// By is the person's name. Model is set instead if a model was asked.
 	By    string `json:"by,omitempty"`
 	Model string `json:"model,omitempty"`
-	// Evidence is empty if the entry was proven before. It is of the messages of the session.
+	// Evidence is from the messages of the session. It is empty if the entry was proven before.
 	SessionID    string     `json:"session_id"`
 	Evidence     []Evidence `json:"evidence,omitempty"`
 	EvidenceRule int        `json:"evidence_rule,omitempty"`
@@ -141,7 +141,7 @@ type EntryConfirmedPayload struct {
 	AnswerKey string `json:"answer_key,omitempty"`
 }
 
-// EntryDoubtedPayload says that a model which was asked does not find the entry stated.
+// EntryDoubtedPayload records a model's answer that the entry is not stated.
 type EntryDoubtedPayload struct {
 	Scope
 	EntryID   string `json:"entry_id"`
@@ -150,7 +150,7 @@ type EntryDoubtedPayload struct {
 	AnswerKey string `json:"answer_key"`
 }
 
-// EntryLinkedPayload says that the entry states the same as an older one.
+// EntryLinkedPayload records that the entry states the same as an older one.
 type EntryLinkedPayload struct {
 	Scope
 	EntryID string `json:"entry_id"`
@@ -162,7 +162,7 @@ type EntryLinkedPayload struct {
 	Rule int `json:"rule"`
 }
 
-// EntryRetiredPayload ends the time in which an entry is believed.
+// EntryRetiredPayload ends the time for which an entry is believed.
 type EntryRetiredPayload struct {
 	Scope
 	EntryID string `json:"entry_id"`
@@ -174,7 +174,7 @@ type EntryRetiredPayload struct {
 	By string `json:"by"`
 }
 
-// RetiredByCorrection is who retires an entry that a session corrects.
+// RetiredByCorrection is the value of By if a session corrects the entry.
 const RetiredByCorrection = "correction"
 
 // EntryRestoredPayload makes a retired entry active again.
@@ -185,7 +185,7 @@ type EntryRestoredPayload struct {
 	By      string `json:"by"`
 }
 
-// ConflictDetectedPayload says that two entries contradict each other. Both are contested until it is resolved.
+// ConflictDetectedPayload records that two entries contradict each other. Both are contested until it is resolved.
 type ConflictDetectedPayload struct {
 	Scope
 	ConflictID string `json:"conflict_id"`
@@ -196,7 +196,8 @@ type ConflictDetectedPayload struct {
 	Reason       string `json:"reason"`
 	// Rule is the version of the comparison of statements.
 	Rule int `json:"rule"`
-	// Model is the one that found it, by the answer with the key. Both are empty if the rule did.
+	// Model is the model that found the conflict, and AnswerKey the key of its answer. Both are empty if the rule found
+	// it.
 	Model     string `json:"model,omitempty"`
 	AnswerKey string `json:"answer_key,omitempty"`
 }
@@ -210,8 +211,8 @@ type EntryPair struct {
 	NewerID string `json:"newer_id"`
 }
 
-// PairsAskedPayload says which pairs of entries of one scope a request has a model asked about, in the order of the
-// question. It is stored before the model is asked, so that another attempt asks the same.
+// PairsAskedPayload lists the pairs of entries of one scope in a question to a model, in order. It is stored before the
+// model is asked, so that another attempt asks the same.
 type PairsAskedPayload struct {
 	Scope
 	Model string `json:"model"`
@@ -223,7 +224,7 @@ type PairsAskedPayload struct {
 	More bool `json:"more,omitempty"`
 }
 
-// PairVerdict is what a model says of two entries.
+// PairVerdict is a model's verdict on two entries.
 type PairVerdict string
 
 // Verdicts.
@@ -233,16 +234,16 @@ const (
 	PairUnclear     PairVerdict = "unclear"
 )
 
-// JudgedPair is what a model says of a pair.
+// JudgedPair is a pair with a model's verdict.
 type JudgedPair struct {
 	EntryPair
 	Verdict PairVerdict `json:"verdict"`
 	Reason  string      `json:"reason"`
-	// LeftOut says why no conflict follows from a contradiction.
+	// LeftOut is the reason why no conflict follows from a contradiction.
 	LeftOut string `json:"left_out,omitempty"`
 }
 
-// PairsJudgedPayload holds what a model answered to the question of a [PairsAskedPayload]. The conflicts that follow are
+// PairsJudgedPayload contains a model's answer to the question of a [PairsAskedPayload]. The conflicts that follow are
 // events of their own.
 type PairsJudgedPayload struct {
 	Scope
@@ -251,7 +252,7 @@ type PairsJudgedPayload struct {
 	// AnswerKey names the model_responded event that was read.
 	AnswerKey string       `json:"answer_key"`
 	Pairs     []JudgedPair `json:"pairs"`
-	// Dropped counts the answers about anything else than the pairs.
+	// Dropped counts the answers about anything other than the pairs.
 	Dropped int  `json:"dropped,omitempty"`
 	More    bool `json:"more,omitempty"`
 }
@@ -268,7 +269,7 @@ type ConflictResolvedPayload struct {
 	By      string `json:"by"`
 }
 
-// ConflictID returns the id of the conflict between two entries of a project, in whatever order they are given.
+// ConflictID returns the id of the conflict between two entries of a project. The order of the entries does not matter.
 func ConflictID(project, a, b string) string {
 	return DerivedID("conflict", project, min(a, b), max(a, b))
 }
@@ -296,18 +297,18 @@ type DecisionEvidence struct {
 	Role  string `json:"role"`
 }
 
-// DecisionRecordedPayload is a decision and what it rests on. All of it was recorded before the decision was made.
+// DecisionRecordedPayload is a decision and its evidence. All evidence was recorded before the decision was made.
 type DecisionRecordedPayload struct {
 	Scope
 	DecisionID string `json:"decision_id"`
-	// Action is what was decided.
+	// Action is the text of the decision.
 	Action     string             `json:"action"`
 	By         string             `json:"by"`
 	Confidence *float64           `json:"confidence,omitempty"`
 	Evidence   []DecisionEvidence `json:"evidence"`
 }
 
-// MarshalJSON refuses evidence that is not verified, so that no event is made with it.
+// MarshalJSON returns an error for evidence that is not verified, so that no event contains it.
 func (p DecisionRecordedPayload) MarshalJSON() ([]byte, error) {
 	for _, e := range p.Evidence {
 		if !e.proven() {
@@ -317,8 +318,8 @@ func (p DecisionRecordedPayload) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plainDecision(p))
 }
 
-// UnmarshalJSON leaves out evidence that is not verified: an event that somebody else wrote is read, and what it says is
-// no ground.
+// UnmarshalJSON drops evidence that is not verified, so that an event from another writer can be read but its
+// unverified evidence does not count.
 func (p *DecisionRecordedPayload) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plainDecision)(p)); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No event is made of a decision on what is not verified. One that was made elsewhere is read, without such grounds.
+// No event is made of a decision on unverified evidence. An event from another writer is read without that evidence.
 func TestDecisionsRestOnWhatIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []Stage{"", StageRaw, StageWorking, StageCandidate, "proven"} {

@@ -13,7 +13,7 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Kind is the kind of content in a message. Extraction uses it to skip what is not conversation.
+// Kind is the kind of content in a message. Extraction uses it to skip content that is not conversation.
 type Kind string
 
 // Kinds of a message.
@@ -29,9 +29,10 @@ const (
 	KindStatement Kind = "statement"
 	// KindPlan is a plan that the agent showed and the user approved.
 	KindPlan Kind = "plan"
-	// KindTodo, KindCommit and KindRule are acts of an agent: the content of a call of a tool whose result reports no failure: changes of its to-do
-	// list, as lines of a list in Markdown with "[ ]", "[/]" for an item in progress, "[x]", "[-]" for one that is dropped, or
-	// "[!]" for a blocked one; the text of a commit, a pull request or an issue; and lines of instructions, or of its memory.
+	// KindTodo, KindCommit and KindRule are acts of an agent: the content of a tool call that did not fail. A todo is a
+	// change of the to-do list, as a Markdown list. Its marks are "[ ]", "[/]" for an item in progress, "[x]", "[-]"
+	// for a dropped item, and "[!]" for a blocked one. A commit is the text of a commit, a pull request or an issue. A
+	// rule is lines of instructions, or of the agent's memory.
 	KindTodo   Kind = "todo"
 	KindCommit Kind = "commit"
 	KindRule   Kind = "rule"
@@ -47,8 +48,8 @@ type Message struct {
 	// Author is the speaker's name, if the source gives one.
 	Author string `json:"author,omitempty"`
 	Text   string `json:"text"`
-	// Tool is the tool's name, for tool calls and, if it is known, for their results. Tool and CallID are also those of the
-	// call by which an agent says something, asks the user or shows a plan, and which the user answers.
+	// Tool is the tool's name, for tool calls and, if it is known, for their results. An agent may speak, ask the user
+	// or show a plan by a tool call. Its message and the user's answer then have the Tool and CallID of the call.
 	Tool   string `json:"tool,omitempty"`
 	CallID string `json:"call_id,omitempty"`
 	// At is the time at which the message was written, in UTC. It is zero if the source does not say.
@@ -59,11 +60,11 @@ type Message struct {
 	Line int `json:"line,omitempty"`
 	// Key identifies the message in its session: see [MessageKeys].
 	Key string `json:"key,omitempty"`
-	// TakenOut is what redaction has taken out of Text, if that is to be kept. It is never encoded.
-	TakenOut TakenOut `json:"-"`
+	// Removed contains the parts that redaction removed from Text, if they are kept. It is never encoded.
+	TakenOut Removed `json:"-"`
 }
 
-// ScheduledMark begins a message that the agent's harness sent in the name of the user.
+// ScheduledMark is the prefix of a message that the agent's harness sent in the user's name.
 const ScheduledMark = "[SCHEDULED]"
 
 // Extractable reports whether the message is conversation, that is, something that a person or an agent said. Tool
@@ -82,11 +83,11 @@ type Skipped struct {
 	// Line is 1-based, or 0 if the source has no lines.
 	Line   int    `json:"line,omitempty"`
 	Reason string `json:"reason"`
-	// Count is how many places the entry stands for, if it lists none of them.
+	// Count is the number of places that the entry represents, if it lists none of them.
 	Count int `json:"count,omitempty"`
 }
 
-// CountSkipped returns how many places the entries stand for.
+// CountSkipped returns the number of places that the entries represent.
 func CountSkipped(skipped []Skipped) int {
 	n := 0
 	for _, s := range skipped {

@@ -24,8 +24,8 @@ type Migration struct {
 
 var creates = regexp.MustCompile(`^CREATE (?:OR REPLACE )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)`)
 
-// Makes returns the names of the tables and views that the migration creates.
-func (m Migration) Makes() []string {
+// Creates returns the names of the tables and views that the migration creates.
+func (m Migration) Creates() []string {
 	var out []string
 	for _, s := range m.Statements {
 		if found := creates.FindStringSubmatch(s); found != nil {

@@ -27,13 +27,13 @@ const (
 	WorkflowImportSessions   = "import_sessions"
 	WorkflowRetryBuilds      = "retry_builds"
 	WorkflowBackfillSessions = "backfill_sessions"
-	// WorkflowRebuild makes projections anew.
+	// WorkflowRebuild rebuilds projections.
 	WorkflowRebuild = "rebuild"
 )
 
 // Signals, updates and queries.
 const (
-	// SignalWake tells vector_writer that there are rows to index, and graduation that a session has new entries.
+	// SignalWake notifies vector_writer of rows to index, and graduation of new entries in a session.
 	SignalWake = "wake"
 	// SignalSummary carries a [Summary] to the workflow that asked for it.
 	SignalSummary = "context_summary"
@@ -42,24 +42,24 @@ const (
 	UpdateSession = "session"
 	UpdateCommand = "command"
 	// UpdateDream asks memory_writer to commit a dream. UpdateFiles asks it to compare the files of the memory with the
-	// log: to take in what a person edited, and to write what is missing.
+	// log, to record a person's edits and to write missing content.
 	UpdateDream = "dream"
 	UpdateFiles = "files"
 	// UpdateRestore asks memory_writer to make an earlier version of core memory the current one.
 	UpdateRestore = "restore"
-	// UpdateRebuild asks vector_writer to make its collection anew, beside the one in use, and to switch to it.
+	// UpdateRebuild asks vector_writer to rebuild its collection next to the one in use, and to switch to it.
 	UpdateRebuild = "rebuild"
 	// UpdateReconcile asks vector_writer to compare its collection with the log and to repair it.
 	UpdateReconcile = "reconcile"
-	// UpdateGraduate asks graduation to consider now what is new in the sessions of its project, and to demote what the
-	// policy says.
+	// UpdateGraduate asks graduation to consider new entries of its project's sessions now, and to demote entries by
+	// the policy.
 	UpdateGraduate = "graduate"
 	// UpdateAsk asks graduation to ask a model whether entries are stated.
 	UpdateAsk = "ask"
 	// UpdateFind asks graduation to ask a model whether entries contradict each other.
 	UpdateFind = "find"
-	// SignalEnqueue carries a [QueuedContext] to memory_queue. UpdateFlush has it process what waits, and returns a
-	// [FlushResult] once that is done. QueryState returns its [QueueState].
+	// SignalEnqueue carries a [QueuedContext] to memory_queue. UpdateFlush makes it process the pending contexts and
+	// then returns a [FlushResult]. QueryState returns its [QueueState].
 	SignalEnqueue = "enqueue"
 	UpdateFlush   = "flush"
 	QueryState    = "state"
@@ -69,7 +69,7 @@ const (
 	QueryProgress = "progress"
 )
 
-// Search attributes. People filter workflows by them; they hold no personal data. The system works on a server
+// Search attributes. People filter workflows by them. They contain no personal data. The system works on a server
 // without them.
 const (
 	AttributeProject = "AxiomMindProject"
@@ -81,7 +81,7 @@ const (
 	ErrorInvalidInput     = "InvalidInput"
 	ErrorSourceUnreadable = "SourceUnreadable"
 	ErrorSourceForbidden  = "SourceForbidden"
-	// ErrorSourceKills: workers died while they read the source, time after time.
+	// ErrorSourceKills: workers repeatedly died while they read the source.
 	ErrorSourceKills   = "SourceKills"
 	ErrorUnknownFormat = "UnknownFormat"
 	// ErrorScopeMismatch: a writer was asked to process data of another scope.
@@ -98,7 +98,7 @@ const (
 	ErrorModelCut        = "ModelCut"
 	ErrorModelUnreadable = "ModelUnreadable"
 	ErrorModelRejected   = "ModelRejected"
-	// ErrorModelMalformed: what came is no message of the provider's protocol, such as a page of a proxy.
+	// ErrorModelMalformed: the response is no message of the provider's protocol, such as a page of a proxy.
 	ErrorModelMalformed    = "ModelMalformed"
 	ErrorStoreUnavailable  = "StoreUnavailable"
 	ErrorStoreRejected     = "StoreRejected"
@@ -110,24 +110,26 @@ const (
 	ErrorTaskNotFound      = "TaskNotFound"
 	ErrorFactRefused       = "FactRefused"
 	ErrorFactNotFound      = "FactNotFound"
-	// ErrorFactStale: a command expects another version of what it is to change.
+	// ErrorFactStale: a command expects another version of the fact or section that it changes.
 	ErrorFactStale = "FactStale"
-	// ErrorGraduationRefused: what a person asks for does not fit what is known of the entries.
+	// ErrorGraduationRefused: a person's request does not fit the state of the entries.
 	ErrorGraduationRefused = "GraduationRefused"
 	ErrorEntryNotFound     = "EntryNotFound"
-	// ErrorFilesUnavailable: the files of the memory can't be read or written now. ErrorFilesRefused: nor later.
+	// ErrorFilesUnavailable: the files of the memory can't be read or written now. ErrorFilesRefused: a retry fails,
+	// too.
 	ErrorFilesUnavailable = "FilesUnavailable"
 	ErrorFilesRefused     = "FilesRefused"
 	ErrorVersionNotFound  = "VersionNotFound"
 	// ErrorNotifyUnavailable and ErrorNotifyRefused: the receiver of summaries did not take one.
 	ErrorNotifyUnavailable = "NotifyUnavailable"
 	ErrorNotifyRefused     = "NotifyRefused"
-	// ErrorTemporalUnavailable: an activity's request to Temporal itself failed. ErrorTemporalRefused: and will again.
+	// ErrorTemporalUnavailable: an activity's request to Temporal itself failed. ErrorTemporalRefused: a retry fails,
+	// too.
 	ErrorTemporalUnavailable = "TemporalUnavailable"
 	ErrorTemporalRefused     = "TemporalRefused"
 	// ErrorDraining is returned by a workflow that is about to continue as new: send the request again.
 	ErrorDraining = "Draining"
-	// ErrorWorkerStopped: a worker was stopped while it ran the activity, which another one takes over.
+	// ErrorWorkerStopped: a worker was stopped while it ran the activity. Another worker takes over.
 	ErrorWorkerStopped = "WorkerStopped"
 	ErrorInternal      = "Internal"
 )
@@ -150,7 +152,7 @@ type Progress struct {
 type InlineMessage struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// ID is the sender's own id of the message, if it has one. A session holds one message with an id.
+	// ID is the sender's own id of the message, if it has one. A session contains one message with an id.
 	ID string `json:"id,omitempty"`
 	// At is when the message was written, if that is known.
 	At time.Time `json:"at,omitzero"`
@@ -159,14 +161,14 @@ type InlineMessage struct {
 // MaxInlineBytes is the maximum size of the contents of all inline messages. A longer session is given by URI.
 const MaxInlineBytes = 256 << 10
 
-// ProcessSessionInput is the input of process_session: one session, by URI, inline, or as the log holds it.
+// ProcessSessionInput is the input of process_session: one session, by URI, inline, or from the log.
 type ProcessSessionInput struct {
 	// URI names the source: file:///path or a plain path, below one of the worker's source roots.
 	URI string `json:"uri,omitempty"`
 	// Grant permits a URI outside the source roots. The starter creates it if a person names the file.
 	Grant    string          `json:"grant,omitempty"`
 	Messages []InlineMessage `json:"messages,omitzero"`
-	// Statement is set if the only message is what a person states directly.
+	// Statement is set if the only message is a statement by a person or an agent.
 	Statement *Statement `json:"statement,omitempty"`
 	// Format is one of transcript.Formats. If it is empty, the format is detected.
 	Format  string `json:"format,omitempty"`
@@ -177,23 +179,24 @@ type ProcessSessionInput struct {
 	SessionID string `json:"session_id,omitempty"`
 	// Date is the date of the session, as 2006-01-02 or RFC 3339. If it is empty, the source's date is used.
 	Date string `json:"date,omitempty"`
-	// Flush says why the session is given: it ended, or its context was trimmed. It is the heading in the daily record.
+	// Flush is the reason why the session is submitted: it ended, or its context was trimmed. It is the heading in the
+	// daily record.
 	Flush FlushReason `json:"flush,omitempty"`
 	// Notify is the id of a running workflow that gets the signal [SignalSummary] with the text that the daily record
 	// gained, once that is stored. Empty for none.
 	Notify string `json:"notify,omitempty"`
 	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool `json:"include_tools,omitempty"`
-	// FromLog takes the messages that the log holds of the session, and reads no source: to extract from them with
-	// another extractor.
+	// FromLog takes the session's messages from the log and reads no source, to extract from them with another
+	// extractor.
 	FromLog bool `json:"from_log,omitempty"`
 	// Queued takes the contexts at these positions of the stream of the session's queue, in order. memory_queue sets it.
 	Queued []uint64 `json:"queued,omitempty"`
-	// Retry is the id of the session's build to try again, with the input of that build. Of the other fields, only those
-	// that identify the session are given then.
+	// Retry is the id of the session's build to retry, with the input of that build. Of the other fields, only those
+	// that identify the session are then given.
 	Retry string `json:"retry,omitempty"`
-	// AskGivenUp makes a retry ask once more about the windows that were given up: too small to be halved, and without
-	// an answer.
+	// AskGivenUp makes a retry ask once more about the windows that were given up, because they had no answer and were
+	// too small to be halved.
 	AskGivenUp bool `json:"ask_given_up,omitempty"`
 }
 
@@ -202,7 +205,7 @@ func (in ProcessSessionInput) Key() SessionKey {
 	return SessionKey{Scope: Scope{Project: in.Project, User: in.User, Agent: in.Agent}, SessionID: in.SessionID}
 }
 
-// Source returns what the input says about its source, before the source is read.
+// Source returns the source that the input names, before it is read.
 func (in ProcessSessionInput) Source() Source {
 	switch {
 	case in.FromLog:
@@ -223,7 +226,7 @@ type ProcessSessionResult struct {
 	Status    BuildStatus `json:"status"`
 	Counts    BuildCounts `json:"counts,omitzero"`
 	Usage     Usage       `json:"usage,omitzero"`
-	// QueuedTo is the position of the last context of the queue that the session holds now, if the input has Queued.
+	// QueuedTo is the position of the last context of the queue that the session now contains, if the input has Queued.
 	QueuedTo uint64 `json:"queued_to,omitempty"`
 }
 
@@ -292,19 +295,19 @@ func (in VectorWriterInput) Stream() string { return VectorStream(in.Collection)
 
 // WriterQueue is the answer of a stream's writer to QueryQueue.
 type WriterQueue struct {
-	// Running is the request in progress. Waiting holds the next ones, in order.
+	// Running is the request in progress. Waiting lists the next ones, in order.
 	Running string   `json:"running,omitempty"`
 	Waiting []string `json:"waiting"`
-	// Long is the request that is done in turns between the others, and how far it is.
+	// Long is the long request that runs in turns between the others, with its progress.
 	Long string `json:"long,omitempty"`
-	// LongSeen counts what it has looked at, of about LongTotal, once that is known.
+	// LongSeen counts the items that it has examined, of about LongTotal, once that is known.
 	LongSeen  int `json:"long_seen,omitempty"`
 	LongTotal int `json:"long_total,omitempty"`
 	// Done counts the requests that this run has completed.
 	Done int `json:"done"`
 }
 
-// Heartbeat holds the heartbeat details of an activity.
+// Heartbeat contains the heartbeat details of an activity.
 type Heartbeat struct {
 	// WaitsFor is the id of the workflow that does the work for the activity.
 	WaitsFor string `json:"waits_for,omitempty"`

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A session of no messages is another thing than none: it must arrive so in a child workflow.
+// An empty list of messages differs from none, and must arrive as such in a child workflow.
 func TestNoMessagesAreMessages(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"messages":[],"project":"p"}`, `{"project":"p"}`} {

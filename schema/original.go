@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// TakenOut is what redaction took out of a text: what stood in the place of each placeholder, in order. It is for the
-// memory of one process. Printed, logged or encoded it tells nothing but how much it is.
-type TakenOut []string
+// Removed contains the parts that redaction removed from a text, one for each placeholder, in order. It stays in the
+// memory of one process. Printing, logging or encoding it shows only their number.
+type Removed []string
 
 // Format implements [fmt.Formatter].
-func (t TakenOut) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.hidden()) }
+func (t Removed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.hidden()) }
 
 // LogValue implements [slog.LogValuer].
-func (t TakenOut) LogValue() slog.Value { return slog.StringValue(t.hidden()) }
+func (t Removed) LogValue() slog.Value { return slog.StringValue(t.hidden()) }
 
 // MarshalJSON implements [json.Marshaler].
-func (t TakenOut) MarshalJSON() ([]byte, error) { return json.Marshal(t.hidden()) }
+func (t Removed) MarshalJSON() ([]byte, error) { return json.Marshal(t.hidden()) }
 
-func (t TakenOut) hidden() string { return fmt.Sprintf("(%d taken out)", len(t)) }
+func (t Removed) hidden() string { return fmt.Sprintf("(%d taken out)", len(t)) }
 
-// Restore returns the text with what was taken out of it in the place of its placeholders.
-func (t TakenOut) Restore(text string) (string, error) {
+// Restore returns the text with its placeholders replaced by the removed parts.
+func (t Removed) Restore(text string) (string, error) {
 	places := Redactions(text)
 	if len(places) != len(t) {
 		return "", fmt.Errorf("the text has %d placeholders, and %d texts were taken out of it", len(places), len(t))
@@ -40,17 +40,18 @@ func (t TakenOut) Restore(text string) (string, error) {
 	return b.String(), nil
 }
 
-// OriginalSealedPayload keeps what redaction took out of a message, encrypted. It stands in the stream of the session, so
-// that what erases the one erases the other. See session.SealOriginal.
+// OriginalSealedPayload contains the redacted parts of a message, encrypted. It is in the stream of the session, so
+// that erasing the session erases it, too. See session.SealOriginal.
 type OriginalSealedPayload struct {
 	SessionKey
 	// Index is the position of the message in the session when it was sealed.
 	Index int `json:"index"`
 	// Message is the key of the message: see [MessageKeys].
 	Message string `json:"message"`
-	// KeyID is the id of the key of which the session's is derived.
+	// KeyID is the id of the key from which the session's key is derived.
 	KeyID string `json:"key_id,omitempty"`
-	// Sealed is the ciphertext. It is empty if more was taken out than is kept: then TooLong is how many bytes that were.
+	// Sealed is the ciphertext. It is empty if the parts are too long to be kept. TooLong is then their length in
+	// bytes.
 	Sealed  []byte `json:"sealed,omitempty"`
 	TooLong int    `json:"too_long,omitempty"`
 }

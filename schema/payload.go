@@ -7,7 +7,7 @@ import (
 
 // Source describes where a session came from.
 type Source struct {
-	// URI is empty for inline messages and for those of the log.
+	// URI is empty for inline messages and for those of the log or the queue.
 	URI    string `json:"uri,omitempty"`
 	Format string `json:"format"`
 	// SHA256 is the hex hash of the source's bytes as read, and Bytes is their number. They are empty and 0 if
@@ -19,7 +19,7 @@ type Source struct {
 // FormatInline is the format of messages given in a workflow's input.
 const FormatInline = "inline"
 
-// FormatLog is the format of messages that the log holds and that are read from nowhere else.
+// FormatLog is the format of messages that are read from the log alone.
 const FormatLog = "log"
 
 // FormatQueue is the format of messages that were enqueued.
@@ -49,8 +49,8 @@ type Scope struct {
 // Owner returns the scope. Payloads get this method by embedding Scope.
 func (s Scope) Owner() Scope { return s }
 
-// SessionIngestedPayload holds consecutive messages of a session that were not in the log before. A session's events
-// of this type, in order of seq, hold all its messages, indexed from 0.
+// SessionIngestedPayload contains consecutive messages of a session that were not in the log before. A session's events
+// of this type, in order of seq, contain all its messages, indexed from 0.
 type SessionIngestedPayload struct {
 	SessionKey
 	// Date is the date of the session: the given one, or that of its first message with a date.
@@ -92,7 +92,8 @@ func (u *Usage) Add(v Usage) {
 	u.CostUSD += v.CostUSD
 }
 
-// Extractor identifies what turns messages into entries. A different extractor extracts everything again.
+// Extractor identifies the program and model that turn messages into entries. A different extractor extracts everything
+// again.
 type Extractor struct {
 	Provider      string `json:"provider"`
 	Model         string `json:"model"`
@@ -123,10 +124,10 @@ type Window struct {
 	// ByteEnd the offset in Last at which it ends, or 0 for the end of the message.
 	ByteStart int `json:"byte_start,omitempty"`
 	ByteEnd   int `json:"byte_end,omitempty"`
-	// Asked counts the earlier questions about the window. It is asked about again if its answer was truncated, then
-	// for the rest, and if what it got was the failure of a server.
+	// Asked counts the earlier questions about the window. It is asked about again if a server failed, or if its answer
+	// was truncated, then only for the rest.
 	Asked int `json:"asked,omitempty"`
-	// Kept is true if entries of an earlier, truncated answer were kept, to this window or to the one that it is a half
+	// Kept is true if entries were kept of an earlier, truncated answer to this window or to the one that it is a half
 	// of. Only the rest is then asked for.
 	Kept bool `json:"kept,omitempty"`
 	// Small is true if the window is too small to be halved.
@@ -150,7 +151,7 @@ func (w Window) extent() (from, to [2]int) {
 	return [2]int{w.First, w.ByteStart}, [2]int{w.Last + 1, 0}
 }
 
-// MemoryExtractedPayload is what was read from the model's answer for one window.
+// MemoryExtractedPayload is the parsed answer of the model for one window.
 type MemoryExtractedPayload struct {
 	SessionID string    `json:"session_id"`
 	Window    Window    `json:"window"`
@@ -159,7 +160,7 @@ type MemoryExtractedPayload struct {
 	ResponseKeys []string         `json:"response_keys"`
 	Entries      []ExtractedEntry `json:"entries"`
 	Rejected     []RejectedItem   `json:"rejected,omitempty"`
-	// Quarantined says why there is no answer that can be read. The window then has no entries. QuarantinedType is the
+	// Quarantined is the reason why there is no readable answer. The window then has no entries. QuarantinedType is the
 	// type of the failure: one of the Error constants.
 	Quarantined     string `json:"quarantined,omitempty"`
 	QuarantinedType string `json:"quarantined_type,omitempty"`
@@ -184,20 +185,20 @@ func (p MemoryExtractedPayload) FailureType() string {
 	}
 }
 
-// Failed reports whether the window has failed so often that it is not asked about again as it is. It is halved
+// Failed reports whether the window has failed so often that it is not asked about again as a whole. It is halved
 // instead. An answer that broke off is no such failure if some of it was kept and the rest was not asked for yet.
 func (p MemoryExtractedPayload) Failed() bool {
 	cutOnce := p.Quarantined == "" && p.Window.Asked == 0 && len(p.Entries) > 0
 	return !p.Answered() && !cutOnce
 }
 
-// GivenUp reports whether the window has failed and is too small to be halved, so that its extractor is not asked
-// about it again unless a retry forces that. The failure of a server gives nothing up.
+// GivenUp reports whether the window has failed and is too small to be halved. Its extractor is not asked about it
+// again unless a retry forces that. The failure of a server does not count.
 func (p MemoryExtractedPayload) GivenUp() bool {
 	return p.Failed() && p.Window.Small && ClassOf(p.FailureType()) != FailurePassing
 }
 
-// EvidenceAlignedPayload holds the evidence of the quotes of one memory_extracted event.
+// EvidenceAlignedPayload contains the evidence of the quotes of one memory_extracted event.
 type EvidenceAlignedPayload struct {
 	SessionID        string `json:"session_id"`
 	ExtractedEventID string `json:"extracted_event_id"`
@@ -230,7 +231,7 @@ type Entry struct {
 	Confidence  *float64       `json:"confidence,omitempty"`
 	SourceError string         `json:"source_error,omitempty"`
 	Task        *ExtractedTask `json:"task,omitempty"`
-	// Corrects is the id of the entry whose place this one takes, if a person stated it for that.
+	// Corrects is the id of the entry that this one replaces, if it is a person's correction.
 	Corrects string `json:"corrects,omitempty"`
 	Stage    Stage  `json:"stage"`
 	Status   Status `json:"status"`
@@ -283,8 +284,8 @@ type EntryEvidenceSetPayload struct {
 	Evidence        []Evidence `json:"evidence"`
 }
 
-// EntryStatusSetPayload is a change of an entry's status by a build of its session. An extractor that has extracted all
-// of the session supersedes what only others have stated. What an extractor states is active.
+// EntryStatusSetPayload is a change of an entry's status by a build of its session. An extractor that has extracted the
+// whole session supersedes the entries that only other extractors state. The entries that it states itself are active.
 type EntryStatusSetPayload struct {
 	EntryID string `json:"entry_id"`
 	// Number counts the changes of the entry's status from 1.

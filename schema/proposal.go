@@ -1,13 +1,13 @@
 package schema
 
-// Change is what a proposal asks for.
+// Change is the kind of change that a proposal asks for.
 type Change string
 
 // Changes.
 const (
-	// ChangeCorrect puts a statement in the entry's place.
+	// ChangeCorrect replaces the entry by a statement.
 	ChangeCorrect Change = "correct"
-	// ChangeRetire ends the time in which the entry is believed.
+	// ChangeRetire ends the time for which the entry is believed.
 	ChangeRetire Change = "retire"
 )
 
@@ -20,14 +20,14 @@ type ChangeProposedPayload struct {
 	ProposalID string `json:"proposal_id"`
 	EntryID    string `json:"entry_id"`
 	Change     Change `json:"change"`
-	// Text is what is right, in one line. It is empty unless Change is ChangeCorrect.
+	// Text is the corrected statement, in one line. It is empty unless Change is ChangeCorrect.
 	Text    string `json:"text,omitempty"`
 	Because string `json:"because"`
-	// By is who proposes, such as "mcp/claude-code".
+	// By is the name of the proposer, such as "mcp/claude-code".
 	By string `json:"by"`
 }
 
-// ProposalDecidedPayload ends a proposal. What follows for the entry is other events.
+// ProposalDecidedPayload ends a proposal. Other events record its consequences for the entry.
 type ProposalDecidedPayload struct {
 	Scope
 	ProposalID string `json:"proposal_id"`
@@ -39,8 +39,7 @@ type ProposalDecidedPayload struct {
 	By string `json:"by"`
 }
 
-// ProposalID returns the id of the proposal. Whoever asks for the same change, and for whatever reason, makes the same
-// proposal.
+// ProposalID returns the id of the proposal. The same change is the same proposal, whoever asks for it and why.
 func ProposalID(scope Scope, entryID string, change Change, text string) string {
 	return DerivedID("proposal", scope.Project, scope.User, scope.Agent, entryID, string(change), text)
 }

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// MaxSignalBytes is the maximum size of the contents of messages that a signal carries. Temporal ends a workflow whose
-	// history passes 50 MB, and keeps up to 10,000 signals that no worker has taken. Longer contexts are stored first, and
-	// named by [QueuedContext.Held].
+	// MaxSignalBytes is the maximum size of the contents of messages that a signal carries. Temporal ends a workflow
+	// whose history passes 50 MB, and keeps up to 10,000 signals that no worker has received. Longer contexts are
+	// stored first, and named by [QueuedContext.Held].
 	MaxSignalBytes = 4 << 10
 	// MaxHeldBytes is the maximum size of the contents of messages of one context.
 	MaxHeldBytes = 1 << 20
-	// MaxQueuedThreads is how many threads may wait in a queue. A context of another one is refused then, unless it is to
-	// be processed at once or holds a correction.
+	// MaxQueuedThreads is the maximum number of threads in a queue. A context of another thread is then refused, unless
+	// [QueuedContext.Admitted] reports true.
 	MaxQueuedThreads = 10_000
-	// QueueNearlyFull is how many threads wait when senders are told that the queue is full: it must be told before the
-	// first context is refused, as a signal brings no answer.
+	// QueueNearlyFull is the number of pending threads at which senders are told that the queue is full. They must know
+	// before the first context is refused, because a signal has no reply.
 	QueueNearlyFull = MaxQueuedThreads * 9 / 10
-	// QueueMemoFull is the field of memory_queue's memo that is true while senders are told so.
+	// QueueMemoFull is the field of memory_queue's memo that tells senders whether the queue is full.
 	QueueMemoFull = "full"
 )
 
@@ -46,25 +46,25 @@ type QueuedContext struct {
 	Thread string `json:"thread"`
 	// At is when it was enqueued. It is the date of messages that have no time of their own.
 	At time.Time `json:"at"`
-	// URI names a transcript that holds the whole session, and Grant permits one outside of the worker's source roots.
+	// URI names a transcript of the whole session, and Grant permits one outside of the worker's source roots.
 	URI    string `json:"uri,omitempty"`
 	Grant  string `json:"grant,omitempty"`
 	Format string `json:"format,omitempty"`
-	// Messages are the session's, those that were not enqueued before among them. Those that were are recognized where
-	// the messages begin in the middle of the session and overlap it, and by their ids.
+	// Messages are messages of the session, including all that were not enqueued before. Repeated ones are recognized
+	// by their ids, and by their overlap with the session if the messages begin in the middle of it.
 	Messages []InlineMessage `json:"messages,omitzero"`
 	// Held is the hash of messages that are stored in [ContextStream] of the thread.
 	Held string `json:"held,omitempty"`
-	// Statement is set if the only message is what a person states directly. Its thread is
+	// Statement is set if the only message is a statement by a person or an agent. Its thread is
 	// [ProcessSessionInput.StatementSessionID].
 	Statement *Statement  `json:"statement,omitempty"`
 	Flush     FlushReason `json:"flush,omitempty"`
 	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool `json:"include_tools,omitempty"`
-	// Now has the queue processed at once.
+	// Now makes the queue process its threads at once.
 	Now bool `json:"now,omitempty"`
-	// Correction and Reinforcement say that the user corrects or confirms something. Such a context is admitted to a full
-	// queue.
+	// Correction and Reinforcement are true if the user corrects or confirms something. Such a context is admitted to a
+	// full queue.
 	Correction    bool `json:"correction,omitempty"`
 	Reinforcement bool `json:"reinforcement,omitempty"`
 	// Debounce is how long the queue waits after this context for another one, and MaxWait how long a context waits at
@@ -76,8 +76,8 @@ type QueuedContext struct {
 // Key identifies the session of the context.
 func (c QueuedContext) Key() SessionKey { return SessionKey{Scope: c.Scope, SessionID: c.Thread} }
 
-// Alone reports whether the context is to be processed at once, and nothing else because of it: a statement needs no other
-// session.
+// Alone reports whether the context is processed at once and without the other threads, because a statement needs no
+// other session.
 func (c QueuedContext) Alone() bool { return c.Now && c.Statement != nil }
 
 // Admitted reports whether a full queue takes the context. An agent's statement is not so urgent.
@@ -96,7 +96,7 @@ func (c QueuedContext) Waits() (debounce, maxWait time.Duration) {
 	return debounce, max(cmp.Or(c.MaxWait, DefaultMaxWait), debounce)
 }
 
-// Validate reports what is wrong with the context.
+// Validate returns an error if the context is invalid.
 func (c QueuedContext) Validate() error {
 	size := 0
 	for _, m := range c.Messages {
@@ -144,16 +144,16 @@ func (c QueuedContext) Validate() error {
 type MemoryQueueInput struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
-	// Continued is what a run hands to the next one. The workflow itself sets it.
+	// Continued is the state that a run passes to the next one. The workflow itself sets it.
 	Continued *QueueContinued `json:"continued,omitempty"`
 }
 
-// QueueContinued is what a run of memory_queue hands to the next one. What waits is in the log.
+// QueueContinued is the state that a run of memory_queue passes to the next one. The pending contexts are in the log.
 type QueueContinued struct {
-	// Since is the position in the queue's stream up to which nothing waits.
+	// Since is the position in the queue's stream up to which nothing is pending.
 	Since uint64 `json:"since"`
-	// Again are the threads whose processing failed, and which are tried again.
-	Again []QueueAgain `json:"again,omitempty"`
+	// Again are the failed threads to retry.
+	Again []QueueRetry `json:"again,omitempty"`
 	// NotBefore is when the next session may start.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// FiringTo is the position up to which threads were being processed, 0 for none.
@@ -161,8 +161,8 @@ type QueueContinued struct {
 	Last     *QueueResult `json:"last,omitempty"`
 }
 
-// QueueAgain is a thread whose processing failed.
-type QueueAgain struct {
+// QueueRetry is a thread whose processing failed.
+type QueueRetry struct {
 	Project  string    `json:"project"`
 	Thread   string    `json:"thread"`
 	Attempts int       `json:"attempts"`
@@ -175,7 +175,7 @@ func (in MemoryQueueInput) Workflow() string { return WorkflowMemoryQueue }
 // Stream returns the stream that the workflow writes.
 func (in MemoryQueueInput) Stream() string { return QueueStream(in.User, in.Agent) }
 
-// QueuedThread is a session with contexts that wait.
+// QueuedThread is a session with pending contexts.
 type QueuedThread struct {
 	Project string `json:"project"`
 	Thread  string `json:"thread"`
@@ -186,9 +186,9 @@ type QueuedThread struct {
 	// FirstAt and LastAt are when the queue took the first and the last of them.
 	FirstAt time.Time `json:"first_at"`
 	LastAt  time.Time `json:"last_at"`
-	// Due is when the thread has waited for as long as it may.
+	// Due is the latest time at which the thread is processed.
 	Due time.Time `json:"due"`
-	// Now is true if it is to be processed at once.
+	// Now is true if the thread is processed at once.
 	Now           bool       `json:"now,omitempty"`
 	Correction    bool       `json:"correction,omitempty"`
 	Reinforcement bool       `json:"reinforcement,omitempty"`
@@ -203,25 +203,25 @@ func (t QueuedThread) Alone() bool { return t.Now && t.Statement != nil }
 
 // QueueState is the answer of memory_queue to [QueryState].
 type QueueState struct {
-	// Pending are the first of the threads that wait, in the order in which they are processed, and Threads is the number
-	// of all.
+	// Pending lists the first pending threads, in the order in which they are processed, and Threads is the number of
+	// all.
 	Pending []QueuedThread `json:"pending"`
 	Threads int            `json:"threads"`
-	// Running are the threads at work. All but the last are slow ones that the others do not wait for.
+	// Running lists the threads in progress. All but the last are slow ones that the others do not wait for.
 	Running []QueuedThread `json:"running,omitempty"`
-	// NextAt is when the queue is processed, zero if only sessions at work have pending contexts.
+	// NextAt is when the queue is processed, or zero if only sessions in progress have pending contexts.
 	NextAt time.Time `json:"next_at,omitzero"`
-	// Last is what became of the thread that was processed last.
+	// Last is the outcome of the thread that was processed last.
 	Last *QueueResult `json:"last,omitempty"`
-	// Again are the threads that failed and are tried again.
-	Again []QueueAgain `json:"again,omitempty"`
+	// Again lists the failed threads to retry.
+	Again []QueueRetry `json:"again,omitempty"`
 	// Full is true while senders are told that the queue is full: from [QueueNearlyFull] threads on. Refused counts the
 	// contexts that this run has refused.
 	Full    bool `json:"full,omitempty"`
 	Refused int  `json:"refused,omitempty"`
 }
 
-// QueueResult is what became of the contexts of a thread.
+// QueueResult is the outcome of the contexts of a thread.
 type QueueResult struct {
 	Project string      `json:"project"`
 	Thread  string      `json:"thread"`
@@ -245,7 +245,7 @@ type FlushInput struct {
 // Writer returns the input of the workflow that takes the update.
 func (in FlushInput) Writer() WriterInput { return MemoryQueueInput{User: in.User, Agent: in.Agent} }
 
-// Validate reports what is wrong with the input.
+// Validate returns an error if the input is invalid.
 func (in FlushInput) Validate() error {
 	if in.Thread != "" && in.Project == "" {
 		return errors.New("project is missing: sessions of different projects may have the same id")
@@ -253,7 +253,7 @@ func (in FlushInput) Validate() error {
 	return cmp.Or(requireName("user", in.User), CheckName("agent", in.Agent), CheckName("project", in.Project), CheckName("thread", in.Thread))
 }
 
-// FlushResult says what was processed. It counts each thread once.
+// FlushResult is the result of a flush. It counts each thread once.
 type FlushResult struct {
 	Processed int `json:"processed"`
 	// Failed are those whose processing failed.
@@ -263,7 +263,7 @@ type FlushResult struct {
 // ContextEnqueuedPayload records that a context was enqueued.
 type ContextEnqueuedPayload struct {
 	QueuedContext
-	// Refused says why the queue does not process it. The same context may come again, and be admitted.
+	// Refused is the reason why the queue does not process the context. It may be sent again and then be admitted.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -278,12 +278,12 @@ type QueuedRead struct {
 type ContextProcessedPayload struct {
 	QueueResult
 	// To is the position of the last of these contexts in the queue's stream. Since is the position up to which nothing
-	// waits.
+	// is pending.
 	To    uint64 `json:"to"`
 	Since uint64 `json:"since"`
 }
 
-// ContextHeldPayload holds the messages of a context that are too long for a signal.
+// ContextHeldPayload contains the messages of a context that are too long for a signal.
 type ContextHeldPayload struct {
 	Messages []InlineMessage `json:"messages"`
 }

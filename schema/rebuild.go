@@ -1,11 +1,10 @@
 package schema
 
-// RebuildInput is the input of rebuild, which makes projections anew in tables beside the ones in use, and then puts
-// them in their place.
+// RebuildInput is the input of rebuild, which rebuilds projections into shadow tables and then swaps them in.
 type RebuildInput struct {
-	// Projections are names. All are meant if there are none, unless Collections is set.
+	// Projections are names. None means all, unless Collections is set.
 	Projections []string `json:"projections,omitempty"`
-	// Collections makes the collection of the vector store anew.
+	// Collections rebuilds the collection of the vector store.
 	Collections bool `json:"collections,omitempty"`
 	// Verify compares the new rows with those in use. DryRun does that and then drops the new ones.
 	Verify bool `json:"verify,omitempty"`
@@ -18,7 +17,7 @@ const RebuildWorkflowID = "rebuild"
 // RebuildFinished is the type of the event that records the end of a rebuild.
 const RebuildFinished = "rebuild_finished"
 
-// RebuildFinishedPayload is how long each phase of a rebuild took. One that failed is the last.
+// RebuildFinishedPayload contains the duration of each phase of a rebuild. A phase that failed is the last.
 type RebuildFinishedPayload struct {
 	RebuildID   string       `json:"rebuild_id"`
 	Projections []string     `json:"projections"`
@@ -43,28 +42,28 @@ const (
 // RebuildProgress is the answer of rebuild to QueryProgress.
 type RebuildProgress struct {
 	RebuildInput
-	// Phase is one of the Rebuild constants. Projection is the one that is filled.
+	// Phase is one of the Rebuild constants. Projection is the one being filled.
 	Phase      string `json:"phase"`
 	Projection string `json:"projection,omitempty"`
-	// Events counts those that were applied, of Total that are known so far: more come meanwhile.
+	// Events counts the applied events, of Total that are known so far. More arrive meanwhile.
 	Events int `json:"events"`
 	Total  int `json:"total"`
 }
 
 // RebuildResult is the result of rebuild.
 type RebuildResult struct {
-	// Restored are the tables and views that were not there.
+	// Restored lists the tables and views that were missing.
 	Restored    []string            `json:"restored,omitempty"`
 	Projections []RebuiltProjection `json:"projections"`
-	// Vectors is what became of the collection of the vector store.
+	// Vectors is the result for the collection of the vector store.
 	Vectors *RebuiltVectors `json:"vectors,omitempty"`
-	// DryRun is true if the tables in use stayed where they are.
+	// DryRun is true if the tables in use were not swapped.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Waited is how long those that write projections had to wait, in seconds.
+	// Waited is how long the writers of projections had to wait, in seconds.
 	Waited float64 `json:"waited_seconds"`
 }
 
-// Differing counts the tables and collections that were found to hold something else than what the log says.
+// Differing counts the tables and collections whose content differed from the log.
 func (r RebuildResult) Differing() int {
 	n := 0
 	for _, p := range r.Projections {
@@ -80,17 +79,17 @@ func (r RebuildResult) Differing() int {
 	return n
 }
 
-// RebuiltVectors is what became of the collection of the vector store.
+// RebuiltVectors is the result of rebuilding the collection of the vector store.
 type RebuiltVectors struct {
 	Collection string `json:"collection"`
-	// Items counts the objects of the new collection. Copied of them have their vector from the old one, and Embedded have
-	// another. Failed could not be written, and Pending are left to the outbox.
+	// Items counts the objects of the new collection. Copied of them took their vector from the old one, and Embedded
+	// got a new vector. Failed could not be written, and Pending are left to the outbox.
 	Items    int `json:"items"`
 	Copied   int `json:"copied"`
 	Embedded int `json:"embedded"`
 	Failed   int `json:"failed"`
 	Pending  int `json:"pending,omitempty"`
-	// Missing, Extra and Changed count where the old collection differed from the log, if that was asked for.
+	// Missing, Extra and Changed count the differences of the old collection from the log, if they were requested.
 	Missing  int      `json:"missing"`
 	Extra    int      `json:"extra"`
 	Changed  int      `json:"changed"`
@@ -99,10 +98,10 @@ type RebuiltVectors struct {
 	Switched bool `json:"switched"`
 }
 
-// RebuiltProjection is what became of one projection.
+// RebuiltProjection is the result of rebuilding one projection.
 type RebuiltProjection struct {
 	Name string `json:"name"`
-	// Events counts those that were applied, in Seconds.
+	// Events counts the applied events. It took Seconds to apply them.
 	Events  int            `json:"events"`
 	Rows    uint64         `json:"rows"`
 	Seconds float64        `json:"seconds"`
@@ -113,14 +112,14 @@ type RebuiltProjection struct {
 type RebuiltTable struct {
 	Name string `json:"name"`
 	Rows uint64 `json:"rows"`
-	// Before and After are there if they were compared, the first unless the table was not there. Difference is there if
-	// they are not the same.
+	// Before and After are set if they were compared. Before is nil if the table was missing. Difference is set if they
+	// differ.
 	Before     *TableDigest     `json:"before,omitempty"`
 	After      *TableDigest     `json:"after,omitempty"`
 	Difference *TableDifference `json:"difference,omitempty"`
 }
 
-// TableDigest stands for the rows of a table.
+// TableDigest is a digest of the rows of a table.
 type TableDigest struct {
 	Rows uint64 `json:"rows"`
 	// Sum and Xor combine the hashes of the rows, each with its own hash function.
@@ -128,17 +127,17 @@ type TableDigest struct {
 	Xor uint64 `json:"xor"`
 }
 
-// TableDifference is what the rows of a table became.
+// TableDifference counts the rows that differ between two versions of a table.
 type TableDifference struct {
 	OnlyBefore int `json:"only_before"`
 	OnlyAfter  int `json:"only_after"`
-	// Changed rows have a key that was there before, and other columns.
+	// Changed counts the rows with the same key and other columns.
 	Changed  int          `json:"changed"`
 	Examples []RowExample `json:"examples"`
 }
 
-// RowExample is a row that is not the same, by the key of its table.
+// RowExample is a row that differs, with its key.
 type RowExample struct {
-	What string `json:"what"`
+	Kind string `json:"what"`
 	Key  string `json:"key"`
 }

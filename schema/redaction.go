@@ -2,8 +2,8 @@ package schema
 
 import "strings"
 
-// A placeholder stands where redaction took something out of a text: "[redacted: " and the name of the rule that found it.
-// What was taken out is nowhere.
+// A placeholder marks the place where redaction removed a part of a text: "[redacted: ", the name of the rule that
+// found it, and "]". It contains nothing of the removed part.
 const (
 	redactedOpening = "[redacted: "
 	redactedClosing = "]"
@@ -14,10 +14,10 @@ const (
 // MaxRedacted bounds a placeholder, in bytes.
 const MaxRedacted = len(redactedOpening) + maxRedactionRule + len(redactedClosing)
 
-// Redacted returns the placeholder of something that the rule found.
+// Redacted returns the placeholder for a match of the rule.
 func Redacted(rule string) string { return redactedOpening + rule + redactedClosing }
 
-// Redactions returns where placeholders stand in the text, in order, as half-open ranges of bytes.
+// Redactions returns the placeholders in the text, in order, as half-open ranges of bytes.
 func Redactions(text string) [][2]int {
 	var all [][2]int
 	for at := 0; ; {
@@ -42,10 +42,10 @@ func isRuleByte(c byte) bool {
 	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z'
 }
 
-// HoldsRedaction reports whether a placeholder stands in the text.
-func HoldsRedaction(text string) bool { return len(Redactions(text)) > 0 }
+// ContainsRedaction reports whether the text contains a placeholder.
+func ContainsRedaction(text string) bool { return len(Redactions(text)) > 0 }
 
-// CountRedactions returns how often each rule's placeholder stands in the text, or nil if none does.
+// CountRedactions returns the number of placeholders in the text by rule, or nil if there are none.
 func CountRedactions(text string) map[string]int {
 	var counts map[string]int
 	for _, p := range Redactions(text) {

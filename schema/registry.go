@@ -6,15 +6,15 @@ import (
 	"reflect"
 )
 
-// EventType describes a type of event. Every type is registered here and nowhere else.
+// EventType describes a type of event. Every type is registered here only.
 type EventType struct {
 	// Name is the type as in the log, such as session_ingested.
 	Name string
-	// StreamPrefix is the prefix of the names of the streams that hold such events.
+	// StreamPrefix is the prefix of the names of the streams with such events.
 	StreamPrefix string
 	// Keys are the patterns of its dedupe keys, one for each kind of act that it records.
 	Keys []string
-	// Meaning says in one line what the event records.
+	// Meaning describes in one line the meaning of the event.
 	Meaning string
 	payload reflect.Type
 }
@@ -26,18 +26,18 @@ func register[P any](name, streamPrefix, meaning string, keys ...string) EventTy
 
 var eventTypes = []EventType{
 	register[BuildStartedPayload](BuildStarted, SessionPrefix, "a build has something to do", keyBuildStarted),
-	register[SessionIngestedPayload](SessionIngested, SessionPrefix, "messages that the log did not hold", keySessionIngested),
-	register[OriginalSealedPayload](OriginalSealed, SessionPrefix, "what redaction took out of a message, encrypted: with --keep-raw", keyOriginalSealed),
+	register[SessionIngestedPayload](SessionIngested, SessionPrefix, "new messages of a session", keySessionIngested),
+	register[OriginalSealedPayload](OriginalSealed, SessionPrefix, "the original of a redacted message, encrypted: with --keep-raw", keyOriginalSealed),
 	register[ModelRespondedPayload](ModelResponded, ModelPrefix, "a model's raw answer, kept before it is read", keyModelResponded),
-	register[MemoryExtractedPayload](MemoryExtracted, SessionPrefix, "what was read out of the answer for one window", keyMemoryExtracted),
-	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "where an extraction's quotes stand, and what they prove", keyEvidenceAligned),
+	register[MemoryExtractedPayload](MemoryExtracted, SessionPrefix, "the extraction from the answer for one window", keyMemoryExtracted),
+	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "the spans of an extraction's quotes, and the proof that they are", keyEvidenceAligned),
 	register[EntryMaterializedPayload](EntryMaterialized, SessionPrefix, "a new entry", keyEntryMaterialized),
 	register[EntryEvidenceSetPayload](EntryEvidenceSet, SessionPrefix, "another judgement of an entry's evidence", keyEntryEvidenceSet),
 	register[EntryStatusSetPayload](EntryStatusSet, SessionPrefix, "a newer extractor no longer states an entry, or states it again", keyEntryStatusSet),
-	register[IdrisCheckedPayload](IdrisChecked, SessionPrefix, "which obligations of a session's entries hold", keyIdrisChecked),
+	register[IdrisCheckedPayload](IdrisChecked, SessionPrefix, "the verdict on each obligation of a session's entries", keyIdrisChecked),
 	register[EntriesPromotedPayload](EntriesPromoted, SessionPrefix, "entries became candidate or verified, and why", keyEntriesPromoted),
 	register[FactsShownPayload](FactsShown, SessionPrefix, "which facts a model is asked about with new messages", keyFactsShown),
-	register[BuildFinishedPayload](BuildFinished, SessionPrefix, "how a build ended", keyBuildFinished),
+	register[BuildFinishedPayload](BuildFinished, SessionPrefix, "the outcome of a build", keyBuildFinished),
 
 	register[TaskCreatedPayload](TaskCreated, ProjectPrefix, "a new task", keyTask),
 	register[TaskObservedPayload](TaskObserved, ProjectPrefix, "an entry speaks of a task", keyTaskOfEntry+keyTaskChange),
@@ -49,9 +49,9 @@ var eventTypes = []EventType{
 	register[TaskDoneReportedPayload](TaskDoneReported, ProjectPrefix, "a task is reported done, and stays open", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
 	register[TaskMergedPayload](TaskMerged, ProjectPrefix, "a task became part of another one", keyTaskOfCommand),
 	register[ConditionDeclaredPayload](ConditionDeclared, ProjectPrefix, "a new condition that tasks wait for", keyCondition),
-	register[ConditionResolvedToPayload](ConditionResolvedTo, ProjectPrefix, "what a condition turned out to be", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[ConditionResolvedToPayload](ConditionResolvedTo, ProjectPrefix, "a condition was resolved to a task or an artifact", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
 	register[ArtifactDeclaredPayload](ArtifactDeclared, ProjectPrefix, "a new artifact: an issue, a pull request or a page", keyArtifact),
-	register[ArtifactClosedPayload](ArtifactClosed, ProjectPrefix, "an artifact is done with", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[ArtifactClosedPayload](ArtifactClosed, ProjectPrefix, "an artifact was closed", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
 
 	register[FactCreatedPayload](FactCreated, MemoryPrefix, "a new fact", keyFactOfEntry, keyFactOfCommand, keyFactOfImport),
 	register[FactUpdatedPayload](FactUpdated, MemoryPrefix, "a person changed a fact", keyFactOfCommand),
@@ -64,15 +64,15 @@ var eventTypes = []EventType{
 
 	register[ContextFlushedPayload](ContextFlushed, MemoryPrefix, "a summary of messages, added to the daily record", keyContextFlushed),
 	register[RecordEditedPayload](RecordEdited, MemoryPrefix, "a person edited a daily record or a diary", keyRecordEdited),
-	register[CoreCommittedPayload](CoreCommitted, MemoryPrefix, "a version of core memory, and what it dropped and why", keyCoreOfDream, keyCoreOfEdit, keyCoreOfCommand),
-	register[DreamFinishedPayload](DreamFinished, MemoryPrefix, "how a dream ended", keyDreamFinished),
-	register[DreamGatheredPayload](DreamGathered, DreamPrefix, "all that a dream reads", keyDreamGathered),
+	register[CoreCommittedPayload](CoreCommitted, MemoryPrefix, "a version of core memory, with its dropped items and the reasons", keyCoreOfDream, keyCoreOfEdit, keyCoreOfCommand),
+	register[DreamFinishedPayload](DreamFinished, MemoryPrefix, "the outcome of a dream", keyDreamFinished),
+	register[DreamGatheredPayload](DreamGathered, DreamPrefix, "the input of a dream", keyDreamGathered),
 
-	register[VectorIndexedPayload](VectorIndexed, VectorPrefix, "items stand in the vector store", keyVectorIndexed),
+	register[VectorIndexedPayload](VectorIndexed, VectorPrefix, "items are in the vector store", keyVectorIndexed),
 	register[VectorFailedPayload](VectorFailed, VectorPrefix, "items could not be written, and why", keyVectorFailed),
-	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "the vector store holds something else than it should", keyVectorDrifted),
+	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "an item in the vector store differs from the log", keyVectorDrifted),
 
-	register[EmbedderChosenPayload](EmbedderChosen, VectorPrefix, "an embedding version is to take the place of the one in use", keyEmbedder),
+	register[EmbedderChosenPayload](EmbedderChosen, VectorPrefix, "an embedding version will replace the current one", keyEmbedder),
 	register[EmbedderUsedPayload](EmbedderUsed, VectorPrefix, "searches use the version chosen last", keyEmbedder),
 	register[EmbedderDroppedPayload](EmbedderDropped, VectorPrefix, "the vectors of an older version are deleted", keyEmbedder),
 
@@ -85,29 +85,29 @@ var eventTypes = []EventType{
 	register[EntryRestoredPayload](EntryRestored, GraduatePrefix, "a retired entry is believed again", keyGraduateOfCommand),
 	register[ConflictDetectedPayload](ConflictDetected, GraduatePrefix, "two entries contradict each other", keyOfGraduation, keyGraduateOfCommand),
 	register[PairsAskedPayload](PairsAsked, GraduatePrefix, "which pairs of entries a model is asked about", keyPairsAsked),
-	register[PairsJudgedPayload](PairsJudged, GraduatePrefix, "what a model answered of pairs of entries", keyPairsJudged),
+	register[PairsJudgedPayload](PairsJudged, GraduatePrefix, "a model's answers about pairs of entries", keyPairsJudged),
 	register[ConflictResolvedPayload](ConflictResolved, GraduatePrefix, "a conflict ended, and how", keyOfGraduation, keyGraduateOfCommand),
 	register[DecisionRecordedPayload](DecisionRecorded, GraduatePrefix, "a decision, and the entries it rests on", keyDecisionRecorded, keyGraduateOfCommand),
-	register[ChangeProposedPayload](ChangeProposed, GraduatePrefix, "somebody asks to correct or to retire an entry", keyChangeProposed),
-	register[ProposalDecidedPayload](ProposalDecided, GraduatePrefix, "such a proposal was accepted or rejected", keyProposalDecided),
+	register[ChangeProposedPayload](ChangeProposed, GraduatePrefix, "a proposal to correct or to retire an entry", keyChangeProposed),
+	register[ProposalDecidedPayload](ProposalDecided, GraduatePrefix, "a proposal was accepted or rejected", keyProposalDecided),
 
 	register[EntriesRetrievedPayload](EntriesRetrieved, UsagePrefix, "entries were returned by a search or in a context", keyEntriesRetrieved),
 
-	register[ContextEnqueuedPayload](ContextEnqueued, QueuePrefix, "a part of a session waits to be remembered", keyContextEnqueued),
-	register[ContextProcessedPayload](ContextProcessed, QueuePrefix, "what became of such parts of a session", keyContextProcessed),
+	register[ContextEnqueuedPayload](ContextEnqueued, QueuePrefix, "a part of a session was queued", keyContextEnqueued),
+	register[ContextProcessedPayload](ContextProcessed, QueuePrefix, "the outcome of queued parts of a session", keyContextProcessed),
 	register[ContextHeldPayload](ContextHeld, ContextPrefix, "messages that are too long for a signal", keyContextHeld),
 
 	register[BatchListedPayload](BatchListed, BatchPrefix, "sessions to process together", keyBatchListed),
-	register[BatchReportedPayload](BatchReported, BatchPrefix, "what became of some of them", keyBatchReported),
+	register[BatchReportedPayload](BatchReported, BatchPrefix, "the outcomes of some sessions of a batch", keyBatchReported),
 
 	register[RebuildFinishedPayload](RebuildFinished, RebuildPrefix, "how long each phase of a rebuild took", keyRebuild),
 
-	register[ErasureBegunPayload](ErasureBegun, ErasurePrefix, "somebody has something forgotten: its tombstone", keyErasure),
+	register[ErasureBegunPayload](ErasureBegun, ErasurePrefix, "an erasure began: its tombstone", keyErasure),
 	register[ErasureLockedPayload](ErasureLocked, ErasurePrefix, "streams that take no events until an erasure has ended", keyErasure),
-	register[ErasureAppliedPayload](ErasureApplied, ErasurePrefix, "the log holds nothing of it any longer", keyErasure),
+	register[ErasureAppliedPayload](ErasureApplied, ErasurePrefix, "the log is free of the erased data", keyErasure),
 	register[ErasureFinishedPayload](ErasureFinished, ErasurePrefix, "an erasure has ended, and how", keyErasure),
-	register[ErasureLiftedPayload](ErasureLifted, ErasurePrefix, "what a tombstone keeps out is admitted again", keyErasure),
-	register[EventErasedPayload](EventErased, anyPrefix, "an event that was erased stood here", keyEventErased),
+	register[ErasureLiftedPayload](ErasureLifted, ErasurePrefix, "a tombstone was lifted: its data is admitted again", keyErasure),
+	register[EventErasedPayload](EventErased, anyPrefix, "the place of an erased event", keyEventErased),
 }
 
 var (
@@ -139,7 +139,7 @@ func EventTypesOf[I any]() []string {
 	return names
 }
 
-// Stream returns the pattern of the names of the streams that hold such events.
+// Stream returns the pattern of the names of the streams with such events.
 func (t EventType) Stream() string { return t.StreamPrefix + streamNames[t.StreamPrefix] }
 
 // Payload returns the name of the payload's Go type.

@@ -104,13 +104,13 @@ func TestEventTypesOf(t *testing.T) {
 		slices.Concat(schema.EventTypesOf[schema.FactChange](), schema.EventTypesOf[schema.TierChange]()))
 }
 
-// numberOf is a number for the part of a key that is one: another for each text.
+// numberOf returns a number for a numeric part of a key, different for each text.
 func numberOf(part string) int {
 	sum := sha256.Sum256([]byte(part))
 	return int(binary.BigEndian.Uint32(sum[:]))
 }
 
-// keyMakers are all functions that make dedupe keys, each over as many strings as it has parts.
+// keyMakers are all functions that make dedupe keys, each called with one string per part.
 var keyMakers = map[string]struct {
 	parts int
 	make  func(parts []string) string
@@ -209,8 +209,8 @@ var keyMakers = map[string]struct {
 	"DreamGatheredKey":   {1, func(p []string) string { return schema.DreamGatheredKey(p[0]) }},
 }
 
-// No two acts share a key, whatever their names hold, and every key is one that the log takes and fits a pattern of
-// the registry. The second act is often the first one with another part: a part that the key leaves out shows.
+// No two acts share a key, whatever their names contain. The log accepts every key, and each fits a pattern of the
+// registry. The second act often differs from the first in one part, which reveals a part that the key leaves out.
 func TestDedupeKeysNeverCollide(t *testing.T) {
 	t.Parallel()
 	var patterns []*regexp.Regexp
@@ -263,7 +263,7 @@ func TestDedupeKeysNeverCollide(t *testing.T) {
 	})
 }
 
-// The log takes the key of every act in the longest names there may be, all of whose bytes are escaped.
+// The log accepts the key of every act with the longest possible names, all of whose bytes are escaped.
 func TestDedupeKeysFit(t *testing.T) {
 	t.Parallel()
 	name := strings.Repeat("%", schema.MaxNameBytes)

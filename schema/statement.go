@@ -12,13 +12,13 @@ import (
 // MaxStatementBytes is the maximum size of the text of a statement: less than the maximum of a quote.
 const MaxStatementBytes = 8 << 10
 
-// Statement says that the only message of a session is a statement by a person or an agent, and no conversation. The
-// message is taken whole as one entry, and no model is asked about it.
+// Statement marks a session whose only message is a statement by a person or an agent, and no conversation. The whole
+// message becomes one entry, and no model is asked about it.
 type Statement struct {
-	// Type is that of the entry, which is no task note. Category is set for facts only.
+	// Type is the type of the entry, which is no task note. Category is set for facts only.
 	Type     EntryType `json:"type"`
 	Category string    `json:"category,omitempty"`
-	// Corrects is the id of the entry whose place the statement takes.
+	// Corrects is the id of the entry that the statement replaces.
 	Corrects string `json:"corrects,omitempty"`
 	// By is the name of the agent that makes the statement, empty if a person does. The message then has the role assistant,
 	// and its text the class [TrustAgent].
@@ -31,12 +31,12 @@ const (
 	ProviderAgent  = "agent"
 )
 
-// PersonExtractor returns the extractor of what a person states.
+// PersonExtractor returns the extractor of a person's statements.
 func PersonExtractor() Extractor {
 	return Extractor{Provider: ProviderPerson, Model: "statement", PromptVersion: "v1", SchemaVersion: SchemaVersion}
 }
 
-// Extractor returns the extractor of the statement: who states it takes the place of a model.
+// Extractor returns the extractor of the statement, whose provider is a person or an agent instead of a model.
 func (s Statement) Extractor() Extractor {
 	x := PersonExtractor()
 	if s.By != "" {
@@ -45,7 +45,7 @@ func (s Statement) Extractor() Extractor {
 	return x
 }
 
-// Role is that of the statement's message.
+// Role returns the role of the statement's message.
 func (s Statement) Role() Role {
 	if s.By != "" {
 		return RoleAssistant
@@ -60,7 +60,7 @@ func (in ProcessSessionInput) CheckStatement() error {
 	case s == nil:
 		return nil
 	case len(in.Queued) > 0 && in.URI == "" && !in.FromLog && in.Retry == "" && in.Messages == nil:
-		return s.check() // The queue holds the message.
+		return s.check() // The queue contains the message.
 	case in.URI != "" || in.FromLog || in.Retry != "" || in.Grant != "" || in.Format != "" || in.IncludeTools:
 		return errors.New("statement is for one inline message: leave out uri, from_log, retry, grant, format and include_tools")
 	case len(in.Messages) != 1 || !strings.EqualFold(in.Messages[0].Role, string(s.Role())):
@@ -76,7 +76,7 @@ func (in ProcessSessionInput) CheckStatement() error {
 	return s.check()
 }
 
-// check returns an error if the statement can't be one, whatever it says.
+// check returns an error if the statement is invalid, regardless of its text.
 func (s Statement) check() error {
 	switch {
 	case s.Type == EntryTaskNote:
@@ -97,7 +97,7 @@ func (s Statement) check() error {
 	return nil
 }
 
-// Worded reports whether the character is one of a word.
+// Worded reports whether the character can be part of a word: a letter or a number.
 func Worded(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // StatementSessionID returns the id of the session of a statement, so that the same statement is one session however often

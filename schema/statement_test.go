@@ -59,7 +59,7 @@ func TestCheckStatement(t *testing.T) {
 	}
 }
 
-// The same statement has the same session, and another one another.
+// The same statement has the same session, and another statement has another.
 func TestStatementSessionID(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -20,21 +20,21 @@ const (
 	VectorPrefix  = "vector/"
 	BatchPrefix   = "batch/"
 	QueuePrefix   = "queue/"
-	// ContextPrefix is of the streams of messages that are too long for a signal.
+	// ContextPrefix is the prefix of the streams of messages that are too long for a signal.
 	ContextPrefix = "context/"
-	// GraduatePrefix is of the streams with what is known of entries across the sessions of a project.
+	// GraduatePrefix is the prefix of the streams about entries across the sessions of a project.
 	GraduatePrefix = "graduate/"
-	// UsagePrefix is of the streams that tell which entries of a project were retrieved.
+	// UsagePrefix is the prefix of the streams that record which entries of a project were retrieved.
 	UsagePrefix = "usage/"
-	// RebuildPrefix is of the streams that record rebuilds of projections.
+	// RebuildPrefix is the prefix of the streams that record rebuilds of projections.
 	RebuildPrefix = "rebuild/"
-	// ErasurePrefix is of the streams that tell of erasures.
+	// ErasurePrefix is the prefix of the streams that record erasures.
 	ErasurePrefix = "erasure/"
-	// anyPrefix is of all streams.
+	// anyPrefix is the prefix of all streams.
 	anyPrefix = ""
 )
 
-// streamNames holds the patterns of stream names, without the prefix.
+// streamNames maps prefixes to the rest of the patterns of stream names.
 var streamNames = map[string]string{
 	SessionPrefix:  "{project}/{user}/{agent}/{id}",
 	ProjectPrefix:  "{project}",
@@ -59,7 +59,7 @@ type StreamHead struct {
 	Seq   uint64 `json:"seq,omitempty"`
 }
 
-// Highest returns the head that is further on. One that is not known is behind all others.
+// Highest returns the head with the higher position. An unknown head is lower than all others.
 func (h StreamHead) Highest(other StreamHead) StreamHead {
 	if other.Known && (!h.Known || other.Seq > h.Seq) {
 		return other
@@ -68,7 +68,7 @@ func (h StreamHead) Highest(other StreamHead) StreamHead {
 }
 
 // SessionKey identifies a session by its owner and its own id. Different projects, users and agents may each have a
-// session with the same id; these sessions are unrelated.
+// session with the same id. These sessions are unrelated.
 type SessionKey struct {
 	Scope
 	SessionID string `json:"session_id"`
@@ -105,8 +105,7 @@ func (s Scope) Validate() error {
 	return cmp.Or(requireName("project", s.Project), requireName("user", s.User), CheckName("agent", s.Agent))
 }
 
-// ParseSessionStream returns the session of the stream. It accepts exactly what [SessionKey.Stream]
-// returns.
+// ParseSessionStream returns the session of the stream. It accepts exactly the results of [SessionKey.Stream].
 func ParseSessionStream(stream string) (SessionKey, error) {
 	parts, ok := streamParts(stream, SessionPrefix, 4)
 	if !ok {
@@ -118,7 +117,7 @@ func ParseSessionStream(stream string) (SessionKey, error) {
 // ProjectStream returns the name of the project's stream, which its project_tasks workflow writes: project/{project}.
 func ProjectStream(project string) string { return streamName(ProjectPrefix, project) }
 
-// ParseProjectStream returns the project of the stream. It accepts exactly what [ProjectStream] returns.
+// ParseProjectStream returns the project of the stream. It accepts exactly the results of [ProjectStream].
 func ParseProjectStream(stream string) (project string, err error) {
 	parts, ok := streamParts(stream, ProjectPrefix, 1)
 	if !ok {
@@ -131,7 +130,7 @@ func ParseProjectStream(stream string) (project string, err error) {
 // graduate/{project}.
 func GraduateStream(project string) string { return streamName(GraduatePrefix, project) }
 
-// ParseGraduateStream returns the project of the stream. It accepts exactly what [GraduateStream] returns.
+// ParseGraduateStream returns the project of the stream. It accepts exactly the results of [GraduateStream].
 func ParseGraduateStream(stream string) (project string, err error) {
 	parts, ok := streamParts(stream, GraduatePrefix, 1)
 	if !ok {
@@ -144,8 +143,8 @@ func ParseGraduateStream(stream string) (project string, err error) {
 // would wait for each other, and with one for each request there would be no end of streams.
 const usageShards = 16
 
-// UsageStream returns the name of the stream that records what the request retrieved: usage/{project}/{shard}. The same
-// request has the same one.
+// UsageStream returns the name of the stream that records the entries that the request retrieved:
+// usage/{project}/{shard}. The same request always has the same stream.
 func UsageStream(project, requestID string) string {
 	shard := crc32.ChecksumIEEE([]byte(requestID)) % usageShards
 	return streamName(UsagePrefix, project, strconv.FormatUint(uint64(shard), 10))
@@ -163,8 +162,7 @@ func ParseUsageStream(stream string) (project string, err error) {
 // MemoryStream returns the name of the stream with the agent's memory of the user: memory/{user}/{agent}.
 func MemoryStream(user, agent string) string { return streamName(MemoryPrefix, user, agent) }
 
-// ParseMemoryStream returns the user and agent of the stream. It accepts exactly what [MemoryStream]
-// returns.
+// ParseMemoryStream returns the user and agent of the stream. It accepts exactly the results of [MemoryStream].
 func ParseMemoryStream(stream string) (user, agent string, err error) {
 	parts, ok := streamParts(stream, MemoryPrefix, 2)
 	if !ok {
@@ -173,11 +171,11 @@ func ParseMemoryStream(stream string) (user, agent string, err error) {
 	return parts[0], parts[1], nil
 }
 
-// QueueStream returns the name of the stream of what is enqueued for the agent's memory of the user, which its memory_queue
-// workflow writes: queue/{user}/{agent}.
+// QueueStream returns the name of the stream of contexts that are enqueued for the agent's memory of the user:
+// queue/{user}/{agent}. Its memory_queue workflow writes it.
 func QueueStream(user, agent string) string { return streamName(QueuePrefix, user, agent) }
 
-// ParseQueueStream returns the user and agent of the stream. It accepts exactly what [QueueStream] returns.
+// ParseQueueStream returns the user and agent of the stream. It accepts exactly the results of [QueueStream].
 func ParseQueueStream(stream string) (user, agent string, err error) {
 	parts, ok := streamParts(stream, QueuePrefix, 2)
 	if !ok {
@@ -192,7 +190,7 @@ func ContextStream(thread SessionKey, hash string) string {
 	return streamName(ContextPrefix, thread.Project, thread.User, thread.Agent, thread.SessionID, hash)
 }
 
-// ParseContextStream returns the thread and the hash of the stream. It accepts exactly what [ContextStream] returns.
+// ParseContextStream returns the thread and the hash of the stream. It accepts exactly the results of [ContextStream].
 func ParseContextStream(stream string) (thread SessionKey, hash string, err error) {
 	parts, ok := streamParts(stream, ContextPrefix, 5)
 	if !ok {
@@ -201,7 +199,8 @@ func ParseContextStream(stream string) (thread SessionKey, hash string, err erro
 	return SessionKey{Scope: Scope{Project: parts[0], User: parts[1], Agent: parts[2]}, SessionID: parts[3]}, parts[4], nil
 }
 
-// DreamStream returns the name of the stream of what one dream reads, which is written once. The hash is of its content.
+// DreamStream returns the name of the stream with the input of one dream, which is written once. The hash is of its
+// content.
 func DreamStream(hash string) string { return DreamPrefix + hash }
 
 // ModelStream returns the name of the stream of one model response, which is written once.
@@ -210,7 +209,7 @@ func ModelStream(key string) string { return ModelPrefix + key }
 // VectorStream returns the name of the collection's stream, which its vector_writer workflow writes.
 func VectorStream(collection string) string { return VectorPrefix + collection }
 
-// BatchStream returns the name of the stream of a batch, which the workflow writes that processes it.
+// BatchStream returns the name of the stream of a batch, which the workflow that processes the batch writes.
 func BatchStream(id string) string { return BatchPrefix + id }
 
 // Slashes and percent signs in names are percent-encoded, so that different names give different streams.
@@ -276,8 +275,8 @@ func WorkflowStream(id string) string {
 	return b.String()
 }
 
-// CheckWorkflowID reports what is wrong with an id that a person gives of a workflow to signal. It may be empty. The
-// same headers carry it.
+// CheckWorkflowID returns an error if a person's id of a workflow to signal is invalid. It may be empty. Like the
+// results of [WorkflowID] it is sent in gRPC headers.
 func CheckWorkflowID(id string) error {
 	if len(id) > temporalWorkflowID {
 		return fmt.Errorf("the workflow id %.40q… has %d bytes, more than %d", id, len(id), temporalWorkflowID)

@@ -13,8 +13,7 @@ func sessionKey(project, user, agent, id string) SessionKey {
 	return SessionKey{Scope: Scope{Project: project, User: user, Agent: agent}, SessionID: id}
 }
 
-// Any names make a stream that leads back to them, and a workflow id of printable ASCII; no two keys
-// share either.
+// Any names make a stream that parses back to them, and a workflow id of printable ASCII. No two keys share either.
 func TestSessionStream(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "session/demo/default//my-session", sessionKey("demo", "default", "", "my-session").Stream())
@@ -84,7 +83,7 @@ func TestCheckWorkflowID(t *testing.T) {
 	}
 }
 
-// A request has one stream of usage, which leads back to the project; many requests share few of them.
+// A request has one stream of usage, which parses back to the project. Many requests share few streams.
 func TestUsageStream(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -32,14 +32,14 @@ const (
 	RelEvidenceOf         RelType = "evidence_of"
 	RelBlockedBy          RelType = "blocked_by"
 	RelBlockedBySuggested RelType = "blocked_by_suggested"
-	// RelResolvesTo leads from a condition to the entity that it turned out to be, and from a merged task to the task
+	// RelResolvesTo leads from a condition to the entity that it was resolved to, and from a merged task to the task
 	// that it was merged into.
 	RelResolvesTo RelType = "resolves_to"
 	// RelMentions leads from a condition to an artifact that its text names.
 	RelMentions RelType = "mentions"
 )
 
-// BlockersMode says how a task_blockers_set event changes the blockers.
+// BlockersMode is the way in which a task_blockers_set event changes the blockers.
 type BlockersMode string
 
 // Blocker modes. Blockers with aligned evidence replace the old ones, others are added as suggestions.
@@ -218,7 +218,7 @@ type ConditionDeclaredPayload struct {
 	Text         string `json:"text"`
 	// Aliases are the canonical keys of other spellings of the text.
 	Aliases []string `json:"aliases,omitempty"`
-	// AutoPlaceholder is true if it stands for a blocker that nobody named.
+	// AutoPlaceholder is true if it represents a blocker that was not named.
 	AutoPlaceholder bool `json:"auto_placeholder,omitempty"`
 	// Candidates are tasks that the text may refer to.
 	Candidates []Candidate `json:"candidates,omitempty"`
@@ -248,7 +248,7 @@ const (
 	ResolvedByArtifact  = "artifact_closed"
 )
 
-// ConditionResolvedToPayload records what a condition turned out to be.
+// ConditionResolvedToPayload records the entity that a condition was resolved to.
 type ConditionResolvedToPayload struct {
 	Act
 	ConditionID string    `json:"condition_id"`

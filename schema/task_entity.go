@@ -48,7 +48,7 @@ func (p ConditionDeclaredPayload) Entities() []EntityRef {
 	return []EntityRef{{EntityCondition, p.ConditionID}}
 }
 
-// Entities returns the condition, not what it turned out to be.
+// Entities returns the condition, not the entity that it was resolved to.
 func (p ConditionResolvedToPayload) Entities() []EntityRef {
 	return []EntityRef{{EntityCondition, p.ConditionID}}
 }

@@ -20,7 +20,7 @@ const (
 	ClockLayout = "15:04"
 )
 
-// FlushReason says why a context was flushed to the daily record.
+// FlushReason is the reason why a context was flushed to the daily record.
 type FlushReason string
 
 // Reasons of a flush. The zero value is the end of a session.
@@ -41,10 +41,10 @@ type ContextFlushedPayload struct {
 	SessionKey
 	BuildID string      `json:"build_id,omitempty"`
 	Reason  FlushReason `json:"reason,omitempty"`
-	// Date and Clock say in which record the summary stands, and the time in its heading.
+	// Date is the day of the record with the summary, and Clock the time in its heading.
 	Date  string `json:"date"`
 	Clock string `json:"clock"`
-	// First and Last are the indexes of the first and the last message. Messages between them that are no conversation
+	// First and Last are the indexes of the first and the last message. Messages between them that are not conversation
 	// were left out of the summary.
 	First int `json:"first"`
 	Last  int `json:"last"`
@@ -53,14 +53,14 @@ type ContextFlushedPayload struct {
 	// Summarizer is the model that wrote the summary, and Responses are the keys of its answers.
 	Summarizer string   `json:"summarizer"`
 	Responses  []string `json:"responses,omitempty"`
-	// Text is the summary in Markdown. It is empty if there was nothing to record: then the record gains nothing.
+	// Text is the summary in Markdown. It is empty if there was nothing to record. The record then does not change.
 	Text string `json:"text"`
 	// LeftOut are lines of the summary that were not kept.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	Usage   Usage     `json:"usage"`
 }
 
-// LeftOut is a line of a model's answer that was not kept, and why.
+// LeftOut is a line of a model's answer that was not kept, with the reason.
 type LeftOut struct {
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
@@ -75,19 +75,19 @@ const (
 	RecordDiary RecordKind = "diary"
 )
 
-// RecordEditedPayload takes in what a person made of a file: from then on the file's text is Text, to which later events
+// RecordEditedPayload records a person's edit of a file. From then on the file's text is Text, to which later events
 // are added.
 type RecordEditedPayload struct {
 	Kind RecordKind `json:"kind"`
 	Date string     `json:"date"`
-	// Text is the whole file. Replaced is the hex SHA-256 of what it would have held, and Read that of the file as it was
-	// read: Text may hold more, which the person has not seen.
+	// Text is the whole file. Replaced is the hex SHA-256 of the text without the edit, and Read that of the file as it
+	// was read. Text may contain more, which the person has not seen.
 	Text     string `json:"text"`
 	Replaced string `json:"replaced"`
 	Read     string `json:"read"`
 }
 
-// CoreOrigin says what made a version of core memory.
+// CoreOrigin is the origin of a version of core memory.
 type CoreOrigin string
 
 // Origins of versions.
@@ -101,10 +101,10 @@ const (
 type CoreItem struct {
 	// Text has no bullet. Lines after the first are not indented.
 	Text string `json:"text"`
-	// Heading is the path of the headings under which the item stands, from the outermost, without their marks. A line
-	// feed stands between them. It is empty if there are none.
+	// Heading is the path of headings above the item, from the outermost, without their marks and separated by line
+	// feeds. It is empty if there are none.
 	Heading string `json:"heading,omitempty"`
-	// Sources are the ids of the events, entries and facts that say so, the oldest first.
+	// Sources are the ids of the events, entries and facts that state it, the oldest first.
 	Sources []string `json:"sources"`
 }
 
@@ -115,15 +115,15 @@ type CoreCommittedPayload struct {
 	Version int        `json:"version"`
 	Parent  int        `json:"parent"`
 	Origin  CoreOrigin `json:"origin"`
-	// Text is the whole MEMORY.md, and Items what it states, in its order.
+	// Text is the whole MEMORY.md, and Items are its statements, in order.
 	Text  string     `json:"text"`
 	Items []CoreItem `json:"items"`
-	// Read is the hex SHA-256 of the file that a person edited, as it was read. Text may hold more, which the person has
-	// not seen. Other origins have none.
+	// Read is the hex SHA-256 of the file that a person edited, as it was read. Text may contain more, which the person
+	// has not seen. Other origins have none.
 	Read string `json:"read,omitempty"`
 	// Diff is the unified diff from the parent's text.
 	Diff string `json:"diff"`
-	// Dropped are the items of the parent and of the model's answer that this version does not hold.
+	// Dropped are the items of the parent and of the model's answer that this version does not contain.
 	Dropped []DroppedItem `json:"dropped,omitempty"`
 	// Dream is the ordinal of the dream, or 0. Restored is the version whose text this one has again, or 0.
 	Dream    int `json:"dream,omitempty"`
@@ -140,10 +140,10 @@ const (
 const (
 	// DroppedUngrounded: no source says this. Only items of an answer are dropped for it.
 	DroppedUngrounded = "ungrounded"
-	// DroppedDuplicate: another item says the same. DroppedMerged: its sentences stand in other items.
+	// DroppedDuplicate: another item says the same. DroppedMerged: its sentences are in other items.
 	DroppedDuplicate = "duplicate"
 	DroppedMerged    = "merged"
-	// DroppedSuperseded: the answer names a newer statement of a source that takes its place.
+	// DroppedSuperseded: the answer names a newer statement of a source that replaces it.
 	DroppedSuperseded = "superseded"
 	// DroppedHeading: the heading is neither one of [CoreHeadings] nor one of the memory, or an item of the memory may not
 	// be moved under it. Its items are kept.
@@ -152,19 +152,19 @@ const (
 	DroppedEdited = "edited"
 )
 
-// DroppedItem is an item that a version does not hold, and why.
+// DroppedItem is an item that a version does not contain, with the reason.
 type DroppedItem struct {
 	Text string `json:"text"`
 	From string `json:"from"`
 	// Reason is one of the constants above. Detail explains it to a person.
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// By is the text of the item that says the same or takes its place.
+	// By is the text of the item that says the same or replaces it.
 	By      string   `json:"by,omitempty"`
 	Sources []string `json:"sources,omitempty"`
 }
 
-// CoreHeadings are the headings under which a dream may group items, besides those that the memory has.
+// CoreHeadings are the headings under which a dream may group items, in addition to those of the memory.
 func CoreHeadings() []string {
 	return []string{"Preferences", "Knowledge", "Context", "Behavior", "Goals", "Corrections", "Decisions", "Insights", "References"}
 }
@@ -177,13 +177,13 @@ const (
 	// DreamCommitted: core memory has a new version. DreamUnchanged: it is the same as before.
 	DreamCommitted DreamStatus = "committed"
 	DreamUnchanged DreamStatus = "unchanged"
-	// DreamIsRefused: the answer was of no use. Core memory stays, and the next dream reads the same days again.
+	// DreamIsRefused: the answer was unusable. Core memory stays, and the next dream reads the same days again.
 	DreamIsRefused DreamStatus = "refused"
 	DreamSkipped   DreamStatus = "skipped"
 	DreamDry       DreamStatus = "dry_run"
 )
 
-// Day is a day as a dream read it. Hash is of all that was read of it.
+// Day is a day as a dream read it. Hash covers all that was read.
 type Day struct {
 	Date string `json:"date"`
 	Hash string `json:"hash"`
@@ -196,21 +196,21 @@ type DreamFinishedPayload struct {
 	// Date is the day for which it was dreamt: the name of the diary.
 	Date   string      `json:"date"`
 	Status DreamStatus `json:"status"`
-	// Reason says to a person why it was refused.
+	// Reason explains to a person why the dream was refused.
 	Reason string `json:"reason,omitempty"`
-	// Parent is the version that the dream began from. Version is the one that it made, 0 for none.
+	// Parent is the version that the dream began from. Version is the version that it made, 0 for none.
 	Parent  int    `json:"parent"`
 	Version int    `json:"version,omitempty"`
 	Diary   string `json:"diary,omitempty"`
 	// Days are the days that were read. They count as read unless the dream was refused.
 	Days []Day `json:"days"`
-	// Gathered is the id of the event that holds what was read, and Responses are the keys of the model's answers.
+	// Gathered is the id of the event with the input of the dream, and Responses are the keys of the model's answers.
 	Gathered  string   `json:"gathered"`
 	Model     string   `json:"model"`
 	Responses []string `json:"responses,omitempty"`
-	// Carried counts the items that the answer left out without a reason that counts, and that therefore stayed.
+	// Carried counts the items that stayed because the answer left them out without a valid reason.
 	Carried int `json:"carried"`
-	// Dropped are the items that were dropped, unless the dream made a version: then that one tells.
+	// Dropped are the dropped items. It is empty if the dream made a version, which then lists them.
 	Dropped []DroppedItem `json:"dropped,omitempty"`
 	Usage   Usage         `json:"usage"`
 	// Metrics are the steps before the commit.
@@ -228,29 +228,29 @@ const (
 	SourceFact   SourceKind = "fact"
 )
 
-// SourceText is what a source says.
+// SourceText is the text of a source.
 type SourceText struct {
-	// ID is of the event, the entry or the fact.
+	// ID is the id of the event, the entry or the fact.
 	ID   string     `json:"id"`
 	Kind SourceKind `json:"kind"`
-	// Heading is the one of [CoreHeadings] for what it says, or empty if that is not known.
+	// Heading is the one of [CoreHeadings] that fits the text, or empty if it is unknown.
 	Heading string `json:"heading,omitempty"`
 	Text    string `json:"text"`
-	// Turns is true if the lines are of a conversation and state nothing by themselves.
+	// Turns is true if the lines are from a conversation and state nothing by themselves.
 	Turns bool `json:"turns,omitempty"`
 }
 
 // GatheredDay is all that a dream reads of one day, in order.
 type GatheredDay struct {
 	Day
-	// Record is the daily record as it stands in its file, without the header. It holds the texts of the sources of the
-	// kinds record and edited.
+	// Record is the daily record as in its file, without the header. It contains the texts of the sources of the kinds
+	// record and edited.
 	Record  string       `json:"record,omitempty"`
 	Sources []SourceText `json:"sources"`
 }
 
-// DreamGatheredPayload is all that goes into a dream, besides the model's answers. Together they determine what comes
-// out of it.
+// DreamGatheredPayload is the whole input of a dream, except for the model's answers. Together they determine its
+// result.
 type DreamGatheredPayload struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
@@ -261,7 +261,7 @@ type DreamGatheredPayload struct {
 	Version int        `json:"version"`
 	Memory  []CoreItem `json:"memory"`
 	// Days are the days that are read, the newest first. Those without a source are left out. First is the first day of
-	// the days looked back upon.
+	// the lookback.
 	First string        `json:"first,omitempty"`
 	Days  []GatheredDay `json:"days"`
 }

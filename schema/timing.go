@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// Timing holds the durations that background work waits for. The zero value means the defaults, which suit a laptop and
-// a cluster; tests make them short. All workers of a namespace must have the same: workflows compare times with them,
-// and a replay has to decide as the run did.
+// Timing contains the durations that background work waits for. The zero value means the defaults, which suit a laptop
+// and a cluster. Tests make them short. All workers of a namespace must have the same values, because workflows compare
+// times with them and a replay must decide as the run did.
 type Timing struct {
-	// Graduation is how long a pass over a project's sessions waits for other sessions, so that those that end at
-	// about the same time are one pass. Default 20 s.
+	// Graduation is how long a pass over a project's sessions waits for other sessions, so that sessions that end at
+	// about the same time share one pass. Default 20 s.
 	Graduation time.Duration
 	// Messages is how long the messages of a session wait to be indexed, so that its entries come first. Default 3 s.
 	Messages time.Duration
-	// Files is how long the files of a memory may stay behind the log, so that the additions of several sessions are
+	// Files is how long the files of a memory may lag behind the log, so that the additions of several sessions are
 	// written at once. Default 5 s.
 	Files time.Duration
 	// Idle is how long a writer waits for more work before it ends. The next update or signal starts it again. Default
 	// one minute.
 	Idle time.Duration
-	// Busy is the first pause before a workflow is started again whose id another run has; it doubles up to 30 times
+	// Busy is the first pause before a retry to start a workflow whose id another run has. It doubles up to 30 times
 	// itself. Default 1 s.
 	Busy time.Duration
-	// Again is the first pause before background work that failed is tried again; it doubles up to 600 times itself.
-	// Default 1 s.
+	// Again is the first pause before failed background work is retried. It doubles up to 600 times itself. Default 1
+	// s.
 	Again time.Duration
-	// Tries is the first pause before a queue tries a session again whose failure may pass; it doubles up to 60 times
+	// Tries is the first pause before a queue retries a session with a passing failure. It doubles up to 60 times
 	// itself. Default one minute.
 	Tries time.Duration
 	// Report is how long a list of sessions collects outcomes before it records them. Default 10 s.
@@ -40,12 +40,11 @@ type Timing struct {
 	// waits a little longer than that. All programs that use one database must have the same, or rows are lost. Default
 	// 3 s.
 	Lease time.Duration
-	// Offsets is how long the offset of a projection waits for others to be saved with it. Default 1 s.
+	// Offsets is how long the checkpoint of a projection waits for others to be saved with it. Default 1 s.
 	Offsets time.Duration
-	// Embedder is how long a vector writer goes on with an embedding version before it asks for the one in use. Default
-	// 30 s.
+	// Embedder is how long a vector writer uses an embedding version before it asks for the current one. Default 30 s.
 	Embedder time.Duration
-	// Follow is the first pause between two looks at an embedder that is being introduced; it doubles up to 30 times
+	// Follow is the first pause between two checks of an embedder that is being introduced. It doubles up to 30 times
 	// itself. Default 500 ms.
 	Follow time.Duration
 	// Vectors is how long the vectors of an earlier embedder or generation are kept after the switch, for searches that

@@ -2,21 +2,21 @@ package schema
 
 import "cmp"
 
-// Trust is the class of a text: whose it is, and so what it may prove.
+// Trust is the class of a text by its speaker, which decides whether it may prove something.
 type Trust string
 
 // Classes of trust. Only what the user or the assistant said may prove something.
 const (
 	TrustUser      Trust = "user"
 	TrustAssistant Trust = "assistant"
-	// TrustTool is of what tools are called with and return, and of documents, quoted text and code that a user's message
-	// hands over.
+	// TrustTool is the class of the arguments and results of tools, and of documents, quoted text and code in a user's
+	// message.
 	TrustTool Trust = "tool"
-	// TrustSystem is of what the harness wrote, and of thoughts, which nobody said.
+	// TrustSystem is the class of the harness's own text, and of thoughts, which are not spoken.
 	TrustSystem Trust = "system"
-	// TrustMemory is of what was remembered earlier and put into the session.
+	// TrustMemory is the class of memory that was put into the session.
 	TrustMemory Trust = "memory"
-	// TrustAgent is of statements by an agent. Whatever the agent has read may have told it to make them.
+	// TrustAgent is the class of statements by an agent. Any text that the agent has read may have prompted them.
 	TrustAgent Trust = "agent"
 )
 
@@ -26,8 +26,8 @@ func (t Trust) Proves() bool { return t == TrustUser || t == TrustAssistant }
 // TrustsProving returns the classes that may prove something.
 func TrustsProving() []Trust { return []Trust{TrustUser, TrustAssistant} }
 
-// Trust returns the class of the whole message, by its role and kind. A part of it may be trusted less. It is empty for a
-// role that is not known.
+// Trust returns the class of the whole message, by its role and kind. A part of it may be trusted less. It is empty for
+// an unknown role.
 func (m Message) Trust() Trust {
 	switch {
 	case m.Kind == KindStatement:
@@ -44,9 +44,9 @@ func (m Message) Trust() Trust {
 	return ""
 }
 
-// SaidBy returns the class of the speaker of the evidence: [TrustUser] if every piece that was found is the user's, else the class
-// of the first piece that is not. A model may pair a sentence of the assistant with a "Yes." of the user, which does not say
-// the same. It is empty if nothing was found, or its class is not recorded.
+// SaidBy returns the class of the speaker of the evidence: [TrustUser] if every found piece is the user's, else the
+// class of the first piece that is not. A model may pair a sentence of the assistant with a "Yes." of the user, which
+// does not say the same. The class is empty if nothing was found or no class is recorded.
 func SaidBy(evidence []Evidence) Trust {
 	by := Trust("")
 	for _, e := range evidence {

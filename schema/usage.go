@@ -3,7 +3,7 @@ package schema
 // EntriesRetrieved is the type of the events in the streams usage/{project}/{shard}.
 const EntriesRetrieved = "entries_retrieved"
 
-// Retrieval says what returned entries to somebody.
+// Retrieval is the kind of request that returned entries.
 type Retrieval string
 
 // Retrievals.
@@ -12,7 +12,7 @@ const (
 	RetrievedByContext Retrieval = "context"
 )
 
-// EntriesRetrievedPayload names the entries that a request returned. What was asked for is not kept.
+// EntriesRetrievedPayload names the entries that a request returned. The question itself is not kept.
 type EntriesRetrievedPayload struct {
 	Scope
 	RequestID string    `json:"request_id"`

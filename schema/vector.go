@@ -49,7 +49,7 @@ type IndexedVector struct {
 	Project string `json:"project"`
 	// EnqueuedAt is the time at which the item was first requested.
 	EnqueuedAt time.Time `json:"enqueued_at"`
-	// ContentHash is the hex SHA-256 of everything stored beside the vector.
+	// ContentHash is the hex SHA-256 of everything that is stored with the vector.
 	ContentHash string `json:"content_hash"`
 }
 
@@ -67,15 +67,14 @@ type FailedVector struct {
 	EnqueuedAt time.Time `json:"enqueued_at"`
 	// Urgency orders pending items, the highest first.
 	Urgency int64 `json:"urgency,omitempty"`
-	// Attempt counts the item's failures, from 1. It is 0 if an outage kept the item from being written.
+	// Attempt counts the item's failures, from 1. It is 0 if the cause was an outage.
 	Attempt int    `json:"attempt"`
 	Error   string `json:"error"`
 	// Permanent is true if a retry cannot succeed.
 	Permanent bool `json:"permanent,omitempty"`
 }
 
-// VectorDriftedPayload records items whose objects in the vector store are not as they should be. They are to be
-// rewritten.
+// VectorDriftedPayload records items whose objects in the vector store are wrong and must be rewritten.
 type VectorDriftedPayload struct {
 	Collection string          `json:"collection"`
 	Items      []DriftedVector `json:"items"`
@@ -95,11 +94,11 @@ type DriftedVector struct {
 const (
 	// DriftMissing: the log says that the object was written, but it is missing.
 	DriftMissing = "missing"
-	// DriftChanged: the object's content differs from what was written.
+	// DriftChanged: the object's content differs from the written content.
 	DriftChanged = "changed"
 	// DriftStale: the item's content has changed since it was written.
 	DriftStale = "stale"
-	// DriftFailed: the item could not be written, and a person asked to try again.
+	// DriftFailed: the item could not be written, and a person asked for a retry.
 	DriftFailed = "failed"
 	// DriftUnknown: the item was never requested for this embedding version.
 	DriftUnknown = "not_enqueued"

@@ -18,12 +18,12 @@ const (
 // messageMark begins the name of an index of messages. No embedding version begins with it.
 const messageMark = "messages/"
 
-// MessageIndex returns the version of the index that holds the messages of sessions. Entries and task titles are in the
-// index whose version is the embedding version itself. Each index has a class, an outbox and a vector_writer of its own,
-// so that entries do not wait for messages.
+// MessageIndex returns the version of the index of the messages of sessions. Entries and task titles are in the index
+// whose version is the embedding version itself. Each index has a class, an outbox and a vector_writer of its own, so
+// that entries do not wait for messages.
 func MessageIndex(embeddingVersion string) string { return messageMark + embeddingVersion }
 
-// SplitIndex returns the embedding version of an index, and whether it holds messages.
+// SplitIndex returns the embedding version of an index, and whether it contains messages.
 func SplitIndex(version string) (embeddingVersion string, messages bool) {
 	return strings.CutPrefix(version, messageMark)
 }
@@ -33,8 +33,8 @@ func Indexes(embeddingVersion string) []string {
 	return []string{embeddingVersion, MessageIndex(embeddingVersion)}
 }
 
-// VectorCollection returns the name of the Weaviate class that holds the index. Different versions have different
-// classes, even on a file system that ignores case.
+// VectorCollection returns the name of the Weaviate class of the index. Different versions have different classes, even
+// on a file system that ignores case.
 func VectorCollection(version string) string {
 	prefix := classPrefix
 	version, messages := SplitIndex(version)
@@ -44,11 +44,11 @@ func VectorCollection(version string) string {
 	return prefix + safeName(version, maxClassName-len(prefix), "")
 }
 
-// HoldsMessages reports whether the collection is one of messages.
-func HoldsMessages(collection string) bool { return strings.HasPrefix(collection, messagePrefix) }
+// ContainsMessages reports whether the collection is one of messages.
+func ContainsMessages(collection string) bool { return strings.HasPrefix(collection, messagePrefix) }
 
-// generationMark stands between the name of a collection and the number of one of its generations. No name of a
-// collection contains it after its prefix and another byte, because there "_" is followed by "_" or a hex digit.
+// generationMark separates the name of a collection from the number of one of its generations. No name of a collection
+// contains it after its prefix and another byte, because there "_" is followed by "_" or a hex digit.
 const generationMark = "_g"
 
 // VectorGeneration returns the name of the Weaviate class that is the n-th generation of the collection, from 1. The
@@ -57,11 +57,11 @@ func VectorGeneration(collection string, n int) string {
 	return collection + generationMark + strconv.Itoa(n)
 }
 
-// SplitGeneration returns the collection and the number of a generation. It returns 0 if the class is none.
+// SplitGeneration returns the collection and the number of a generation. The number is 0 if the class is no generation.
 func SplitGeneration(class string) (collection string, n int) {
 	i := strings.LastIndex(class, generationMark)
 	prefix := classPrefix
-	if HoldsMessages(class) {
+	if ContainsMessages(class) {
 		prefix = messagePrefix
 	}
 	if i <= len(prefix) {
@@ -74,8 +74,8 @@ func SplitGeneration(class string) (collection string, n int) {
 	return class, 0
 }
 
-// VectorTenant returns the name of the Weaviate tenant that holds the project. Different projects have different
-// tenants, even on a file system that ignores case.
+// VectorTenant returns the name of the Weaviate tenant of the project. Different projects have different tenants, even
+// on a file system that ignores case.
 func VectorTenant(project string) string { return safeName(project, maxTenantName, "-") }
 
 // safeName maps any text to lower-case letters, digits, "_" and the extra characters. Any other byte becomes "_" and
@@ -162,7 +162,7 @@ type WeaviateInvertedIndex struct {
 	IndexTimestamps bool              `json:"indexTimestamps"`
 }
 
-// WeaviateBM25 holds the parameters of BM25.
+// WeaviateBM25 contains the parameters of BM25.
 type WeaviateBM25 struct {
 	B  float64 `json:"b"`
 	K1 float64 `json:"k1"`
@@ -191,7 +191,7 @@ type WeaviateProperty struct {
 // Fields that change after an entry is created (stage, status, supersession) are not stored here. They are read from
 // ClickHouse, so that a search never uses an outdated copy.
 //
-// The description ends with a hash of the settings, so that a class made with others is told apart.
+// The description ends with a hash of the settings, which identifies a class that was created with other settings.
 func EntryClass(name string) WeaviateClass {
 	class := entryClass()
 	settings, _ := json.Marshal(class) //nolint:errchkjson // it holds texts, numbers and booleans
@@ -207,8 +207,8 @@ func entryClass() WeaviateClass {
 		VectorIndexType: "flat",
 		VectorIndexConfig: WeaviateVectorIndex{
 			Distance: "cosine",
-			// Without the cache: after a restart it holds nothing of a tenant whose vectors are all in the log that is not
-			// flushed yet, and searches by meaning miss them (weaviate#12132; v1.35.2 has the fault).
+			// Without the cache: after a restart it is empty for a tenant whose vectors are all in the unflushed log,
+			// and searches by meaning miss them (weaviate#12132; v1.35.2 has the bug).
 			BQ: WeaviateBinaryQuantization{Enabled: true, RescoreLimit: 200},
 		},
 		MultiTenancyConfig: WeaviateTenancy{Enabled: true, AutoTenantActivation: true},

@@ -27,8 +27,8 @@ func TestVectorNames(t *testing.T) {
 	}
 }
 
-// Different projects never share a tenant, nor different versions a class, and Weaviate takes every
-// name, also on a file system without case.
+// Different projects never share a tenant, nor different versions a class, and Weaviate accepts every name, also on a
+// file system that ignores case.
 func TestVectorNamesAreInjective(t *testing.T) {
 	t.Parallel()
 	tenant := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -53,7 +53,8 @@ func TestVectorNamesAreInjective(t *testing.T) {
 	})
 }
 
-// Generations of different collections never share a class, none is a collection, and each tells what it is of.
+// Generations of different collections never share a class, none is a collection, and each name contains its
+// collection.
 func TestVectorGenerations(t *testing.T) {
 	t.Parallel()
 	class := regexp.MustCompile(`^[A-Z][_0-9A-Za-z]{0,254}$`)
@@ -78,7 +79,7 @@ func TestVectorGenerations(t *testing.T) {
 	})
 }
 
-// A class of other settings has another description, and the name is not one of the settings.
+// A class with other settings has another description, and the name is not one of the settings.
 func TestEntryClassTellsItsSettings(t *testing.T) {
 	t.Parallel()
 	a, b := schema.EntryClass("Entry_a"), schema.EntryClass("Entry_b")

@@ -20,8 +20,8 @@ func (m *mcpClient) promptsOf(r *remembered, user string) string {
 	return r.ask(m.t, owner{user, ""}, r.project, start) + m.ok("context", nil)
 }
 
-// A fact that an agent states, because a page told it to, is shown as the agent's word. It contests nothing, ranks no higher
-// than working, and is in no prompt before a person confirms it.
+// A fact that an agent states because a page told it to is shown as the agent's word. It contests nothing, ranks no higher
+// than working, and appears in no prompt until a person confirms it.
 func TestAgentsWordIsNotTheUsers(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -102,7 +102,7 @@ func TestAgentsWordIsLiftedByASession(t *testing.T) {
 	require.Contains(t, m.promptsOf(r, user), "short answers")
 }
 
-// A server takes so many facts in an hour, and says so.
+// A server accepts a limited number of facts per hour and reports the limit.
 func TestMCPRememberIsBounded(t *testing.T) {
 	t.Parallel()
 	s, err := newMCPServer(t.Context(), down().app(t), &mcpOptions{Scope: schema.Scope{Project: "p", User: "u"}}, quiet)

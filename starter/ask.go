@@ -10,19 +10,19 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal reports whether a person is at the input.
+// isTerminal reports whether the input is a terminal.
 func isTerminal(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// ask asks for the word, and returns an error if another one is typed.
+// ask asks for the word and returns an error if another one is typed.
 func ask(in io.Reader, out io.Writer, question, word string) error {
 	_, err := askFor(in, out, question, word)
 	return err
 }
 
-// askFor asks for one of the words, and returns the one that was typed, or an error if it is none of them.
+// askFor asks for one of the words. It returns the word that was typed, or an error if that is none of them.
 func askFor(in io.Reader, out io.Writer, question string, words ...string) (string, error) {
 	_, _ = io.WriteString(out, question)
 	if f, ok := out.(interface{ Flush() error }); ok {

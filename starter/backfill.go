@@ -53,7 +53,7 @@ func (a *app) backfillCommand(f *pflag.FlagSet) func(context.Context, []string) 
 	}
 }
 
-// check refuses wrong options before any server is asked.
+// check validates the options before any server is contacted.
 func (o *backfillOptions) check() error {
 	provider, model, ok := strings.Cut(o.Extractor, "/")
 	if o.Extractor != "" && (!ok || provider == "" || model == "") {
@@ -79,13 +79,13 @@ func (o *backfillOptions) check() error {
 	return nil
 }
 
-// backfillPlan is what a backfill would do.
+// backfillPlan is the result of a dry run.
 type backfillPlan struct {
 	Extractor schema.Extractor   `json:"extractor"`
 	Sessions  []build.Backfilled `json:"sessions"`
 }
 
-// planBackfill makes the selection that the workflow will make.
+// planBackfill prints the sessions that the workflow would select.
 func (a *app) planBackfill(ctx context.Context, o *backfillOptions) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p backfillPlan) print(w io.Writer) error {
 
 func modelText(x schema.Extractor) string { return x.Provider + "/" + x.Model }
 
-// backfillReport is what became of a backfill.
+// backfillReport is the result of a backfill.
 type backfillReport struct {
 	Workflow workflowLink        `json:"workflow"`
 	Batch    string              `json:"batch,omitempty"`
@@ -143,8 +143,7 @@ type backfilledSession struct {
 	Class     schema.FailureClass `json:"class,omitempty"`
 }
 
-// startBackfill starts the workflow, or finds the one that is at the same backfill, and reports what became of each
-// session.
+// startBackfill starts the workflow, or joins the run of the same backfill, and reports the result of each session.
 func (a *app) startBackfill(ctx context.Context, o *backfillOptions) error {
 	c, err := a.temporal(ctx)
 	if err != nil {
@@ -176,7 +175,8 @@ func (a *app) startBackfill(ctx context.Context, o *backfillOptions) error {
 	return cmp.Or(a.print(report, report.print), report.outcome())
 }
 
-// again is the command that shows the backfill while it runs. A span of time before now would mean another one.
+// again returns the command that shows the running backfill. It gives --since as an absolute time, because a relative one
+// would select another backfill.
 func (o *backfillOptions) again() string {
 	args := append([]string{"backfill"}, givenFlags(o.flags, "detach", "since")...)
 	if !o.Since.IsZero() {
@@ -240,7 +240,7 @@ func (r backfillReport) print(w io.Writer) error {
 	return err
 }
 
-// outcome is the error of the command if a session failed.
+// outcome returns the command's error if a session failed.
 func (r backfillReport) outcome() error {
 	failed := 0
 	for _, s := range r.Sessions {

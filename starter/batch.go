@@ -25,15 +25,15 @@ import (
 type batchWork struct {
 	input   schema.BatchInput
 	summary string
-	// unit is what is counted, such as "sessions done".
+	// unit is the unit of progress, such as "sessions done".
 	unit string
-	// again is the command that shows the workflow again while it runs.
+	// again is the command that shows the running workflow.
 	again string
-	// scope is that of the sessions, if all have the same one: then the reasons are told why their steps are tried again.
+	// scope is the sessions' common scope. If it is set, the progress shows why their steps are retried.
 	scope schema.Scope
 }
 
-// start starts the workflow, or finds the run that is at it already.
+// start starts the workflow, or joins the run that is already in progress.
 func (w batchWork) start(ctx context.Context, c client.Client) (run client.WorkflowRun, running bool, err error) {
 	id := w.input.WorkflowID()
 	run, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -48,7 +48,7 @@ func (w batchWork) start(ctx context.Context, c client.Client) (run client.Workf
 	return run, false, err
 }
 
-// watchBatch waits for the workflow and shows how far it is.
+// watchBatch waits for the workflow and shows its progress.
 func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run client.WorkflowRun, running bool) (schema.BatchResult, error) {
 	bar := a.newProgress(0, w.unit)
 	bar.at(batchText(schema.BatchProgress{Listing: true}), 0, 0, w.unit)
@@ -72,7 +72,8 @@ func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run 
 	}
 }
 
-// printDetached prints the report of a batch that nobody waits for: where it is, and how to look at it.
+// printDetached prints the report of a batch that runs in the background: its workflow, and the command that shows its
+// progress.
 func (a *app) printDetached(report any, link workflowLink, again string) error {
 	return a.print(report, func(out io.Writer) error {
 		var b strings.Builder
@@ -82,7 +83,7 @@ func (a *app) printDetached(report any, link workflowLink, again string) error {
 	})
 }
 
-// readBatch reads what the log holds of a batch.
+// readBatch reads the log's report of a batch.
 func (a *app) readBatch(ctx context.Context, id string) (batch.Report, error) {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -92,13 +93,13 @@ func (a *app) readBatch(ctx context.Context, id string) (batch.Report, error) {
 	return batch.Read(ctx, eventlog.New(conn, eventlog.Options{}), id)
 }
 
-// How often a batch, and the sessions that it is processing, are asked how far they are.
+// watchBatchEvery is the interval between queries of a batch. Its running sessions are queried once in explainEvery times.
 const (
 	watchBatchEvery = 500 * time.Millisecond
 	explainEvery    = 8
 )
 
-// watchBatch follows a batch until stop is called.
+// watchBatch shows the progress of a batch until stop is called.
 func (p *progress) watchBatch(ctx context.Context, c client.Client, workflowID string, w batchWork) (stop func()) {
 	look := func(ctx context.Context) (state schema.BatchProgress) {
 		value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress)
@@ -124,7 +125,7 @@ func (p *progress) watchBatch(ctx context.Context, c client.Client, workflowID s
 	})
 }
 
-// explainSessions says why activities of running sessions are retried.
+// explainSessions shows why activities of running sessions are retried.
 func (p *progress) explainSessions(ctx context.Context, c client.Client, scope schema.Scope, sessions []string) {
 	if scope.Project == "" {
 		return
@@ -135,7 +136,7 @@ func (p *progress) explainSessions(ctx context.Context, c client.Client, scope s
 	}
 }
 
-// batchText describes what a batch is doing.
+// batchText describes the current work of a batch.
 func batchText(s schema.BatchProgress) string {
 	switch {
 	case s.Listing:
@@ -150,7 +151,7 @@ func batchText(s schema.BatchProgress) string {
 	return ""
 }
 
-// statusCounts says how many sessions have which status.
+// statusCounts lists the number of sessions of each status.
 func statusCounts(statuses map[schema.BuildStatus]int) string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(statuses)) {

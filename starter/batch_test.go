@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Until it is known how much a batch has to do, there are no numbers: neither on a terminal nor in lines.
+// Until the size of a batch is known, its progress shows no numbers, neither on a terminal nor in lines.
 func TestBatchProgress(t *testing.T) {
 	t.Parallel()
 	var drawn bytes.Buffer
@@ -36,7 +36,7 @@ func TestBatchProgress(t *testing.T) {
 	p.finish()
 }
 
-// An import says that it looks for sessions as long as it does, and nothing else, and then how many are done.
+// An import first reports only that it is looking for sessions, and then how many are done.
 func testImportLooksForSessions(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -53,7 +53,7 @@ func testImportLooksForSessions(t *testing.T) {
 	require.NotContains(t, says.String(), "of 1 session")
 }
 
-// What a batch has to do is told in few words.
+// The work of a batch is described in a few words.
 func TestBatchText(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "looking for sessions", batchText(schema.BatchProgress{Listing: true}))
@@ -62,7 +62,7 @@ func TestBatchText(t *testing.T) {
 	require.Equal(t, "nothing to do", statusCounts(nil))
 }
 
-// A batch that nobody waits for is named, with the command that shows it: for people, and for programs in its report.
+// A detached batch prints its workflow and the command that shows it, both as text and as JSON.
 func TestBatchDetached(t *testing.T) {
 	t.Parallel()
 	link := workflowLink{ID: "W"}

@@ -66,7 +66,7 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// noBuilds is printed for an empty list. It repeats the filter.
+// noBuilds is the text for an empty list. It repeats the filter.
 func noBuilds(f build.Filter) string {
 	var b strings.Builder
 	since := ""

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// A source that could not be read is named all the same, and nothing is said of it that is not known.
+// An unreadable source is named, too, and unknown values are left out.
 func TestSourceText(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]schema.Source{
@@ -28,7 +28,7 @@ func TestSourceText(t *testing.T) {
 	}
 }
 
-// Problems are listed each with its reason; what can be done is said once for those that share it.
+// Each problem is listed with its reason. A remedy that several problems share is printed once.
 func TestPrintProblems(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -47,7 +47,7 @@ vector of entry 1: too large
 `, out.String())
 }
 
-// A build says how many entries are aligned and proven, and how many gained evidence where any did.
+// A build shows how many entries are aligned and proven, and how many gained evidence if any did.
 func TestPrintBuildCountsEvidence(t *testing.T) {
 	t.Parallel()
 	for gained, want := range map[int]string{
@@ -64,7 +64,7 @@ func TestPrintBuildCountsEvidence(t *testing.T) {
 	}
 }
 
-// A build says how many entries are candidates and verified, where any are.
+// A build shows how many entries are candidates and verified, if any are.
 func TestPrintBuildCountsStages(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -83,7 +83,7 @@ func TestPrintBuildCountsStages(t *testing.T) {
 	}
 }
 
-// A build that has not ended says at which step it is and what is known so far, and no number that is not known.
+// A running build shows its step and the known counts, and leaves out unknown ones.
 func TestPrintRunningBuild(t *testing.T) {
 	t.Parallel()
 	var d shownBuild
@@ -107,7 +107,7 @@ func TestPrintRunningBuild(t *testing.T) {
 	require.Equal(t, "\n", printed())
 }
 
-// While the model has not answered, the build shows its step; once it has ended, its counts.
+// A build shows its step until the model has answered, and its counts once it has ended.
 func TestShowRunningBuild(t *testing.T) {
 	t.Parallel()
 	answer := make(chan struct{})
@@ -156,7 +156,7 @@ func TestShowRunningBuild(t *testing.T) {
 	require.Nil(t, decode[shownBuild](t, c.run("builds", "show", id, "-o", "json")).Progress)
 }
 
-// A build says how it ended, what to do, and what it went on with; what is not known is left out.
+// A build shows how it ended, the advice, and the build that it resumed. Unknown values are left out.
 func TestPrintOutcome(t *testing.T) {
 	t.Parallel()
 	d := shownBuild{Workflow: workflowLink{ID: "session/p/u//s", Namespace: "default"}}

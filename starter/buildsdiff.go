@@ -71,7 +71,7 @@ func printDiff(w io.Writer, d build.Diff) error {
 	return err
 }
 
-// numbersOf are the numbers of both builds, side by side.
+// numbersOf returns the numbers of both builds, side by side.
 func numbersOf(d build.Diff) [][3]string {
 	row := func(name string, of func(build.Side) string) [3]string { return [3]string{name, of(d.A), of(d.B)} }
 	number := func(name string, of func(build.Side) int) [3]string {
@@ -119,7 +119,7 @@ func sayOnly(b *strings.Builder, title, mark string, entries []schema.Entry) {
 	}
 }
 
-// placeText says where an entry was found.
+// placeText describes the place of an entry's evidence.
 func placeText(e schema.Entry) string {
 	for _, p := range e.Evidence {
 		if p.Found {

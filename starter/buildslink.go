@@ -15,18 +15,18 @@ import (
 	"axiommind/worker/service"
 )
 
-// askPatience is how long a list waits for Temporal, which it only asks for what ClickHouse does not know.
+// askPatience is how long a list waits for Temporal, which it queries only for state that ClickHouse lacks.
 const askPatience = 2 * time.Second
 
-// temporalNow connects to Temporal if it answers soon.
+// temporalNow connects to Temporal, and waits at most askPatience.
 func (a *app) temporalNow(ctx context.Context) (client.Client, error) {
 	cfg := a.cfg
 	cfg.ConnectTimeout = min(cfg.ConnectTimeout, askPatience)
 	return service.ConnectTemporal(ctx, cfg, slog.New(slog.DiscardHandler))
 }
 
-// askRunning calls use with what tells interrupted builds from running ones. If Temporal cannot be asked, that is nil,
-// and people are told so.
+// askRunning calls use with a function that distinguishes running builds from interrupted ones. If Temporal is unreachable,
+// the function is nil and a notice is printed.
 func (a *app) askRunning(ctx context.Context, use func(build.Running) error) error {
 	c, err := a.temporalNow(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *app) askRunning(ctx context.Context, use func(build.Running) error) err
 		if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 			return found, err
 		}
-		// Who is not known to have ended, runs.
+		// A session that is not known to have ended counts as running.
 		a.notAsked(err)
 		return allOf(ids), nil
 	})
@@ -53,8 +53,8 @@ func (a *app) notAsked(err error) {
 		oneLine(reason(err), maxErrorLine))
 }
 
-// running asks Temporal which sessions are processed, once that must be known. If it cannot be asked, all of them may be,
-// and people are told so.
+// running queries Temporal for the sessions that are running. If Temporal can't be queried, all sessions count as running
+// and a notice is printed.
 func (a *app) running(ctx context.Context, workflowIDs []string) (found map[string]bool, err error) {
 	err = a.askRunning(ctx, func(running build.Running) error {
 		if running != nil {
@@ -67,7 +67,7 @@ func (a *app) running(ctx context.Context, workflowIDs []string) (found map[stri
 	return found, err
 }
 
-// surelyRunning is running for those who can do nothing without the answer.
+// surelyRunning is like running, but returns an error if Temporal can't be queried.
 func (a *app) surelyRunning(ctx context.Context, workflowIDs []string) (map[string]bool, error) {
 	c, err := a.temporalNow(ctx)
 	if err != nil {
@@ -87,11 +87,11 @@ func allOf(workflowIDs []string) map[string]bool {
 	return all
 }
 
-// workflowLink is where to see the workflow of a build.
+// workflowLink identifies the workflow of a build.
 type workflowLink struct {
 	ID        string `json:"id"`
 	Namespace string `json:"namespace"`
-	// URL is that of the workflow in Temporal's web interface, empty if its address is not known.
+	// URL is the workflow's page in Temporal's web interface. It is empty if the interface's address is not known.
 	URL string `json:"url,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"axiommind/activities/table"
 )
 
-// maxFields is how many fields of a difference are shown.
+// maxFields bounds the fields of a difference that are shown.
 const maxFields = 12
 
 var buildsReplayCommand = command{
@@ -43,7 +43,7 @@ func (a *app) buildsReplayCommand(*pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// asUsage marks the error as one of the command line if it is one of those given.
+// asUsage marks the error as a usage error if it is one of mistakes.
 func asUsage(err error, mistakes ...error) error {
 	for _, mistake := range mistakes {
 		if errors.Is(err, mistake) {

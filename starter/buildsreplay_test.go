@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// buildsOf returns the ids of the session's builds, the first one first.
+// buildsOf returns the ids of the session's builds in order.
 func (c *cli) buildsOf(t *testing.T, session string) (ids []string) {
 	t.Helper()
 	o := c.run("builds", "list", "--project", c.project, "--session", session, "-o", "json")
@@ -25,8 +25,8 @@ func (c *cli) buildsOf(t *testing.T, session string) (ids []string) {
 	return ids
 }
 
-// A build is replayed from the command line with no worker and no model: nothing differs, until somebody tampers with a
-// row. Two builds of a session are compared; those of two sessions are not.
+// The command line replays a build without a worker or a model. There is no difference until a row is tampered with. Two
+// builds of one session can be compared, builds of two sessions can't.
 func TestReplayAndDiffCommands(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -70,7 +70,7 @@ func TestReplayAndDiffCommands(t *testing.T) {
 	require.Contains(t, o.err, `session "a'b"`)
 }
 
-// A backfill is planned with no worker, refuses a worker with another extractor, and does nothing where there is nothing.
+// A backfill is planned without a worker, refuses a worker with another extractor, and does nothing if no session needs it.
 func TestBackfillCommand(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -111,7 +111,7 @@ func TestBackfillCommand(t *testing.T) {
 	require.Contains(t, o.out, "see how far it is: starter backfill --project="+c.project+" --rate=60\n")
 }
 
-// People see of each session what became of it, and of all together how many entries are superseded.
+// The text output shows the result of each session, and how many entries are superseded in total.
 func TestPrintBackfill(t *testing.T) {
 	t.Parallel()
 	r := backfillReport{Sessions: []backfilledSession{

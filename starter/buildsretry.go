@@ -64,7 +64,7 @@ func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []strin
 	}
 }
 
-// check refuses wrong options before any server is asked.
+// check validates the options before any server is contacted.
 func (o *retryOptions) check(args []string) error {
 	o.Builds = args
 	for _, class := range o.classes {
@@ -103,7 +103,7 @@ func (a *app) retry(ctx context.Context, conn driver.Conn, o *retryOptions) erro
 	if err := o.find(ctx, conn); err != nil {
 		return err
 	}
-	// What is named is looked at first: a retry that cannot be is a mistake on the command line.
+	// Named builds are checked first: a retry that is not possible is a usage error.
 	if o.dryRun || len(o.Builds) > 0 {
 		plan, err := a.planRetry(ctx, conn, o)
 		if err != nil {
@@ -119,7 +119,7 @@ func (a *app) retry(ctx context.Context, conn driver.Conn, o *retryOptions) erro
 	return a.startRetry(ctx, conn, o)
 }
 
-// find replaces what people type by whole ids.
+// find replaces beginnings of build ids by whole ids.
 func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 	for i, id := range o.Builds {
 		run, err := build.Find(ctx, conn, id)
@@ -148,10 +148,10 @@ func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// retryPlan is what a retry would do.
+// retryPlan is the result of a dry run.
 type retryPlan struct {
 	Builds    []plannedRetry `json:"builds"`
-	LeftAlone []leftAlone    `json:"left_alone"`
+	LeftAlone []skippedBuild `json:"left_alone"`
 }
 
 type plannedRetry struct {
@@ -162,21 +162,21 @@ type plannedRetry struct {
 	Class      schema.FailureClass `json:"class,omitempty"`
 	FailedStep string              `json:"failed_step,omitempty"`
 	Error      string              `json:"error,omitempty"`
-	// Windows and Vectors are how much of a partial build is asked again.
+	// Windows and Vectors count the parts of a partial build that are retried.
 	Windows int `json:"windows,omitempty"`
 	Vectors int `json:"vectors,omitempty"`
 }
 
-// leftAlone is a build that is not retried, and why.
-type leftAlone struct {
+// skippedBuild is a build that is not retried, with the reason.
+type skippedBuild struct {
 	BuildID string              `json:"build_id"`
 	Class   schema.FailureClass `json:"class,omitempty"`
 	Reason  string              `json:"reason"`
 }
 
-// planRetry makes the selection that the workflow will make.
+// planRetry selects the builds that the workflow would select.
 func (a *app) planRetry(ctx context.Context, conn driver.Conn, o *retryOptions) (retryPlan, error) {
-	plan := retryPlan{Builds: []plannedRetry{}, LeftAlone: []leftAlone{}}
+	plan := retryPlan{Builds: []plannedRetry{}, LeftAlone: []skippedBuild{}}
 	err := a.askRunning(ctx, func(running build.Running) error {
 		selection := build.Selection{Conn: conn, Running: running, By: o.RetryBuildsInput, At: time.Now()}
 		for c, err := range selection.Each(ctx, "") {
@@ -184,7 +184,7 @@ func (a *app) planRetry(ctx context.Context, conn driver.Conn, o *retryOptions) 
 			case err != nil:
 				return err
 			case c.LeftAlone != "":
-				plan.LeftAlone = append(plan.LeftAlone, leftAlone{c.BuildID, c.Class, c.LeftAlone})
+				plan.LeftAlone = append(plan.LeftAlone, skippedBuild{c.BuildID, c.Class, c.LeftAlone})
 			default:
 				plan.Builds = append(plan.Builds, plannedRetry{
 					c.BuildID, c.SessionKey, c.StartedAt, c.Status, c.Class, c.FailedStep, c.Error, c.Windows, c.Vectors,
@@ -196,7 +196,7 @@ func (a *app) planRetry(ctx context.Context, conn driver.Conn, o *retryOptions) 
 	return plan, err
 }
 
-// refusal says why none of the builds that are named can be retried.
+// refusal returns an error that explains why none of the named builds can be retried.
 func (p retryPlan) refusal() error {
 	var b strings.Builder
 	for i, l := range p.LeftAlone {
@@ -227,12 +227,12 @@ func (p retryPlan) print(w io.Writer) error {
 		classes[cmp.Or(string(r.Class), string(r.Status))]++
 	}
 	say(&b, "would retry %s%s\n", plural(len(p.Builds), "build", "builds"), countsOf(classes))
-	sayLeftAlone(&b, p.LeftAlone)
+	writeSkipped(&b, p.LeftAlone)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// why says what a retry is for.
+// why returns the reason for the retry.
 func (r plannedRetry) why() string {
 	var parts []string
 	if r.Windows > 0 {
@@ -250,7 +250,7 @@ func (r plannedRetry) why() string {
 	return oneLine(r.Error, 60)
 }
 
-// countsOf says how many there are of each kind.
+// countsOf lists the number of each kind.
 func countsOf(kinds map[string]int) string {
 	var parts []string
 	for kind, n := range kinds {
@@ -263,22 +263,22 @@ func countsOf(kinds map[string]int) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// sayLeftAlone says how many builds are left alone, by class and reason.
-func sayLeftAlone(b *strings.Builder, all []leftAlone) {
+// writeSkipped writes the number of builds that are not retried, by class and reason.
+func writeSkipped(b *strings.Builder, all []skippedBuild) {
 	if len(all) == 0 {
 		return
 	}
 	say(b, "left alone %s:\n", plural(len(all), "build", "builds"))
-	groups := map[leftAlone][]string{}
-	var order []leftAlone
+	groups := map[skippedBuild][]string{}
+	var order []skippedBuild
 	for _, l := range all {
-		of := leftAlone{Class: l.Class, Reason: l.Reason}
+		of := skippedBuild{Class: l.Class, Reason: l.Reason}
 		if groups[of] == nil {
 			order = append(order, of)
 		}
 		groups[of] = append(groups[of], l.BuildID)
 	}
-	slices.SortStableFunc(order, func(x, y leftAlone) int {
+	slices.SortStableFunc(order, func(x, y skippedBuild) int {
 		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(len(groups[y]), len(groups[x])))
 	})
 	for _, of := range order[:min(len(order), maxListed)] {
@@ -294,12 +294,12 @@ func sayLeftAlone(b *strings.Builder, all []leftAlone) {
 	}
 }
 
-// retried is a build that was tried again.
+// retried is the result of the retry of one build.
 type retried struct {
 	BuildID string `json:"build_id"`
 	schema.SessionKey
-	// NewBuildID is the build that the retry made. There is none if GoesOn is true: the build was interrupted, and the
-	// retry went on with it.
+	// NewBuildID is the build that the retry created. It is empty if GoesOn is true: the build was interrupted, and the
+	// retry resumed it.
 	NewBuildID string              `json:"new_build_id,omitempty"`
 	GoesOn     bool                `json:"goes_on,omitempty"`
 	Status     schema.BuildStatus  `json:"status"`
@@ -310,15 +310,15 @@ type retried struct {
 	Class      schema.FailureClass `json:"class,omitempty"`
 }
 
-// retryReport is what became of a retry.
+// retryReport is the result of a retry.
 type retryReport struct {
-	Workflow  workflowLink `json:"workflow"`
-	Batch     string       `json:"batch,omitempty"`
-	Builds    []retried    `json:"builds"`
-	LeftAlone []leftAlone  `json:"left_alone"`
+	Workflow  workflowLink   `json:"workflow"`
+	Batch     string         `json:"batch,omitempty"`
+	Builds    []retried      `json:"builds"`
+	LeftAlone []skippedBuild `json:"left_alone"`
 }
 
-// startRetry starts the workflow, or finds the one that is at the same retry, and reports what became of each build.
+// startRetry starts the workflow, or joins the run of the same retry, and reports the result of each build.
 func (a *app) startRetry(ctx context.Context, conn driver.Conn, o *retryOptions) error {
 	c, err := a.temporal(ctx)
 	if err != nil {
@@ -334,7 +334,7 @@ func (a *app) startRetry(ctx context.Context, conn driver.Conn, o *retryOptions)
 	}
 	link := a.linkTo(run.GetID())
 	if o.detach {
-		return a.printDetached(retryReport{Workflow: link, Builds: []retried{}, LeftAlone: []leftAlone{}}, link, w.again)
+		return a.printDetached(retryReport{Workflow: link, Builds: []retried{}, LeftAlone: []skippedBuild{}}, link, w.again)
 	}
 	result, err := a.watchBatch(ctx, c, w, run, running)
 	if err != nil {
@@ -352,7 +352,8 @@ func (a *app) startRetry(ctx context.Context, conn driver.Conn, o *retryOptions)
 	return cmp.Or(a.print(report, report.print), report.outcome(len(o.Builds) > 0))
 }
 
-// again is the command that shows the retry while it runs. A span of time before now would mean another one.
+// again returns the command that shows the running retry. It gives --since as an absolute time, because a relative one would
+// select another retry.
 func (o *retryOptions) again() string {
 	args := append([]string{"builds", "retry"}, givenFlags(o.flags, "detach", "since", "class")...)
 	if !o.Since.IsZero() {
@@ -364,10 +365,10 @@ func (o *retryOptions) again() string {
 	return build.Command(append(args, o.Builds...)...)
 }
 
-// reportRetry says what became of each build of the batch, under which new id. The outcome of a session that failed again
-// holds no id: its latest build has it.
+// reportRetry reports the result of each build of the batch, with its new id. The outcome of a failed session contains no
+// id, so its latest build is used.
 func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (retryReport, error) {
-	report := retryReport{Builds: []retried{}, LeftAlone: []leftAlone{}}
+	report := retryReport{Builds: []retried{}, LeftAlone: []skippedBuild{}}
 	var failed []schema.SessionKey
 	for _, item := range listed.Items {
 		o, ended := listed.Outcomes[item.Index]
@@ -402,7 +403,7 @@ func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (re
 		}
 	}
 	for _, p := range listed.PassedOver {
-		report.LeftAlone = append(report.LeftAlone, leftAlone{p.Name, p.Class, p.Reason})
+		report.LeftAlone = append(report.LeftAlone, skippedBuild{p.Name, p.Class, p.Reason})
 	}
 	return report, nil
 }
@@ -431,12 +432,12 @@ func (r retryReport) print(w io.Writer) error {
 	} else {
 		say(&b, "retried %s%s\n", plural(len(r.Builds), "build", "builds"), countsOf(statuses))
 	}
-	sayLeftAlone(&b, r.LeftAlone)
+	writeSkipped(&b, r.LeftAlone)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// newBuild names the build that the retry made.
+// newBuild describes the build that the retry created.
 func (r retried) newBuild() string {
 	if r.GoesOn {
 		return "goes on"
@@ -444,7 +445,7 @@ func (r retried) newBuild() string {
 	return cmp.Or(short(r.NewBuildID), "-")
 }
 
-// outcome is the error of the command if a build failed again, or one that was named was left alone.
+// outcome returns the command's error if a build failed again, or if a named build was not retried.
 func (r retryReport) outcome(named bool) error {
 	failed := 0
 	for _, one := range r.Builds {

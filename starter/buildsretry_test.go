@@ -20,7 +20,7 @@ import (
 	"axiommind/schema"
 )
 
-// What is wrong with a retry or a filter is told, with exit code 2, before any server is asked.
+// An invalid retry or filter is refused with exit code 2 before any server is contacted.
 func TestRetryRefuses(t *testing.T) {
 	t.Parallel()
 	for given, says := range map[string]string{
@@ -51,8 +51,8 @@ func TestRetryRefuses(t *testing.T) {
 	require.Contains(t, o.err, "clickhouse at http://127.0.0.1:1")
 }
 
-// A failed build says what to do; a retry that cannot succeed is not made; once the cause is mended, the one that it
-// names makes a new build, under names that hold anything.
+// A failed build shows advice. A retry that cannot succeed is not started. Once the cause is fixed, the suggested retry
+// creates a new build, whatever characters the names contain.
 func TestRetryFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	gemini := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -137,7 +137,7 @@ func TestRetryFromTheCommandLine(t *testing.T) {
 	require.Contains(t, rest.out, short(build.ID(failed[1].SessionKey, 2)))
 }
 
-// A retry that went on with an interrupted build made no new one; another one names the build that it made.
+// A retry that resumed an interrupted build created no new one. Any other retry names its new build.
 func TestRetryGoesOn(t *testing.T) {
 	t.Parallel()
 	item := func(index int, session string) schema.BatchItem {
@@ -163,7 +163,7 @@ func TestRetryGoesOn(t *testing.T) {
 	require.NoError(t, report.outcome(true))
 }
 
-// Input that was wrong is only retried with --force, and what fails again says so.
+// Wrong input is only retried with --force, and a repeated failure is reported.
 func testRetryOfWrongInput(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -194,8 +194,8 @@ func testRetryOfWrongInput(t *testing.T) {
 	require.Equal(t, schema.BuildSuccess, mended.Builds[0].Status)
 }
 
-// A build whose workflow is gone is listed as interrupted, one whose workflow runs as running, and without Temporal both
-// are; a retry takes the interrupted one alone.
+// A build without a running workflow is listed as interrupted, and one with a running workflow as running. Without Temporal
+// both are listed as running. A retry takes only the interrupted one.
 func testInterruptedBuilds(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -232,7 +232,7 @@ func testInterruptedBuilds(t *testing.T) {
 		}
 		return out
 	}
-	// Temporal lists what was started and what has ended a little later.
+	// Temporal lists started and ended workflows with a delay.
 	eventually(t, func() bool {
 		s := statuses(c)
 		return s[keys[0].SessionID] == build.StatusInterrupted && s[keys[1].SessionID] == schema.BuildRunning
@@ -253,7 +253,7 @@ func testInterruptedBuilds(t *testing.T) {
 	plan := decode[retryPlan](t, c.run("builds", "retry", "--all-failed", "--dry-run", "--project", c.project, "-o", "json"))
 	require.Len(t, plan.Builds, 1)
 	require.Equal(t, build.ID(keys[0], 1), plan.Builds[0].BuildID)
-	require.Equal(t, []leftAlone{{BuildID: build.ID(keys[1], 1), Reason: "it is running"}}, plan.LeftAlone)
+	require.Equal(t, []skippedBuild{{BuildID: build.ID(keys[1], 1), Reason: "it is running"}}, plan.LeftAlone)
 
 	alone := *c
 	alone.servers = append([]string{}, c.servers...)

@@ -52,7 +52,7 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 	}
 }
 
-// advise says what to do about the build. Temporal is asked about running ones only.
+// advise adds advice to the build. It queries Temporal only about a running build.
 func (a *app) advise(ctx context.Context, conn driver.Conn, d *build.Detail) error {
 	if d.Status != schema.BuildRunning {
 		return d.Advise(ctx, conn, nil)
@@ -60,21 +60,21 @@ func (a *app) advise(ctx context.Context, conn driver.Conn, d *build.Detail) err
 	return a.askRunning(ctx, func(running build.Running) error { return d.Advise(ctx, conn, running) })
 }
 
-// shownBuild is a build as it is shown.
+// shownBuild is the printed form of a build.
 type shownBuild struct {
 	build.Detail
 	Workflow workflowLink `json:"workflow"`
-	// Progress is how far a running build is, if its workflow says so. The counts are then those of it.
+	// Progress is the progress of a running build, if its workflow reports it. The counts then come from it.
 	Progress *schema.Progress `json:"progress,omitempty"`
-	// Facts is what became of the facts that the build proposed.
+	// Facts are the results of the facts that the build proposed.
 	Facts *factsOfBuild `json:"facts,omitempty"`
 }
 
-// progressOf asks the workflow of a running build how far it is. Without a worker it cannot answer.
+// progressOf queries the workflow of a running build for its progress. Without a worker there is no answer.
 func (a *app) progressOf(ctx context.Context, r build.Run) *schema.Progress {
 	c, err := a.temporalNow(ctx)
 	if err != nil {
-		return nil // People were told when it was asked which builds run.
+		return nil // askRunning has printed a notice already.
 	}
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -87,7 +87,7 @@ func (a *app) progressOf(ctx context.Context, r build.Run) *schema.Progress {
 	return &p
 }
 
-// printOutcome prints how the build ended, and what can be done.
+// printOutcome prints the build's status, its error and the advice.
 func printOutcome(b *strings.Builder, d shownBuild) {
 	r := d.Run
 	say(b, "status     %s\n", r.Status)
@@ -119,7 +119,7 @@ func printOutcome(b *strings.Builder, d shownBuild) {
 	say(b, "workflow   %s\n", d.Workflow)
 }
 
-// redactedText lists how often each rule took something out.
+// redactedText lists how many secrets each rule redacted.
 func redactedText(counts map[string]int) string {
 	var parts []string
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
@@ -155,7 +155,7 @@ func printBuild(w io.Writer, d shownBuild) error {
 	return printProblems(w, d)
 }
 
-// printSoFar says how far a build is that has not ended: what is not known of it is left out.
+// printSoFar prints the progress of a running build and leaves out unknown counts.
 func printSoFar(b *strings.Builder, d shownBuild) {
 	c := d.Counts
 	if d.Status != schema.BuildRunning {
@@ -188,7 +188,7 @@ func printSoFar(b *strings.Builder, d shownBuild) {
 	}
 }
 
-// printCounts says what a build did that has ended.
+// printCounts prints the counts of a finished build.
 func printCounts(b *strings.Builder, r build.Run) {
 	c := r.Counts
 	say(b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
@@ -237,7 +237,7 @@ func sourceText(s schema.Source) string {
 	return fmt.Sprintf("%s (%s)", s, size)
 }
 
-// printProblems lists each lost item with its reason. Items with the same remedy are followed by it once.
+// printProblems lists each lost item with its reason. A remedy that several items share is printed once after them.
 func printProblems(w io.Writer, d shownBuild) error {
 	var b strings.Builder
 	for i, p := range d.Problems {

@@ -37,19 +37,19 @@ var (
 	common = []string{"--connect-timeout", "20s"}
 )
 
-// cli is the command line before servers with a database and a namespace of its own.
+// cli is the command line with servers, a database and a namespace of its own.
 type cli struct {
 	servers []string
 	project string
 	env     map[string]string
-	// completion is how long a shell waits for values.
+	// completion is the timeout of a completion.
 	completion time.Duration
-	// timing is that of workers, see [processing].
+	// timing is the timing of workers, see [processing].
 	timing schema.Timing
 }
 
-// processing are the durations of a worker whose background work is not tested. None of it begins before the test ends:
-// a pass over a project and the indexing of messages cost as much as to process the session that they follow.
+// processing returns the durations of a worker whose background work is not tested. None of that work begins before the test
+// ends. A pass over a project and the indexing of messages each cost as much as processing the preceding session.
 func processing() schema.Timing {
 	t := stacktest.Timing()
 	t.Graduation, t.Messages, t.Files = time.Hour, time.Hour, time.Hour
@@ -63,7 +63,7 @@ func newCLI(t testing.TB) *cli {
 		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
-	dir, err := os.MkdirTemp("", "axiommind-state-") // That of t ends with the first test that shares it.
+	dir, err := os.MkdirTemp("", "axiommind-state-") // The directory of t is removed after the first test that shares it.
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	c.env["XDG_STATE_HOME"] = dir
@@ -101,8 +101,8 @@ func (c *cli) work(t testing.TB, more ...string) {
 	}
 }
 
-// eventually waits until done returns true. It asks often at first, and less often later: most conditions are asked of servers
-// that are busy to bring them about.
+// eventually waits until done returns true. It asks often at first and less often later, because most conditions query
+// servers that are busy making them true.
 func eventually(t testing.TB, done func() bool, about ...any) {
 	t.Helper()
 	timeout := time.After(2 * time.Minute)
@@ -136,7 +136,7 @@ func (c *cli) process(args ...string) output {
 	return c.run(append([]string{"process", "--project", c.project}, args...)...)
 }
 
-// decode runs a command for programs and reads what it prints.
+// decode parses the JSON output of a command that must have succeeded.
 func decode[T any](t *testing.T, o output) T {
 	t.Helper()
 	require.Zero(t, o.code, o)
@@ -159,7 +159,7 @@ func said(n int, role, text string) string {
 		role, n, n, role, text)
 }
 
-// down are servers that nobody runs.
+// down returns a command line whose servers are not running.
 func down() *cli {
 	return &cli{completion: completionTimeout, env: map[string]string{}, servers: []string{
 		"--temporal-address", "127.0.0.1:1", "--clickhouse-dsn", "http://127.0.0.1:1/default", "--weaviate-url", "http://127.0.0.1:1",
@@ -167,7 +167,7 @@ func down() *cli {
 	}}
 }
 
-// What is wrong with an input is told, with exit code 2, before any server is asked.
+// Invalid input is refused with exit code 2 before any server is contacted.
 func TestProcessRefuses(t *testing.T) {
 	t.Parallel()
 	loop := filepath.Join(t.TempDir(), "loop")
@@ -218,7 +218,7 @@ func TestUnreadableByPermission(t *testing.T) {
 	require.Contains(t, o.err, "permission denied")
 }
 
-// A server that is down is named, and the exit code says that it is not the input's fault.
+// An unreachable server is named, and the exit code shows that the input is not the cause.
 func TestServerDown(t *testing.T) {
 	t.Parallel()
 	path := write(t, "s.jsonl", said(1, "user", decision))
@@ -245,7 +245,7 @@ func TestServerDown(t *testing.T) {
 	}
 }
 
-// Each thing that is wrong inside a transcript is told with its line, and the rest is processed.
+// Each damaged line of a transcript is reported with its number, and the rest is processed.
 func TestDamagedTranscripts(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -288,7 +288,7 @@ func TestDamagedTranscripts(t *testing.T) {
 	})
 }
 
-// A session from the command line to its proof, and back from each command in both forms.
+// A session is processed, shown with its proof, and listed by each command in both forms.
 func TestProcessAndShow(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -348,7 +348,7 @@ func TestProcessAndShow(t *testing.T) {
 	searchFinds(t, c, path)
 }
 
-// searchFinds holds search to nothing where nothing fits, and to one hit for what two sessions say.
+// searchFinds requires that a search without matches finds nothing, and that equal statements of two sessions are one hit.
 func searchFinds(t *testing.T, c *cli, path string) {
 	t.Helper()
 	for _, text := range []string{"🎉🎉", "-", "asdfgh qwerty", "외계인이 춤을 춥니다"} {
@@ -371,8 +371,8 @@ func searchFinds(t *testing.T, c *cli, path string) {
 	require.Len(t, found.Hits[0].Sessions[1].Evidence, 1)
 }
 
-// Standard input is processed like a file, under the same id each time. Its copy is gone once the build has ended, and
-// stays if that failed.
+// Standard input is processed like a file, with the same id each time. Its copy is removed after the build, and kept if the
+// build failed.
 func TestStandardInput(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -395,7 +395,7 @@ func TestStandardInput(t *testing.T) {
 	require.Equal(t, "two", picked[0].Result.SessionID)
 	require.Contains(t, c.feed(two, append(args, "--session", "three")...).err, `standard input holds 2 sessions, none with the id "three"`)
 
-	// No starter waits for these: the worker removes the copies.
+	// No starter process waits for these: the worker removes the copies.
 	require.Zero(t, c.feed(said(1, "user", "We decided to detach."), append(args, "--detach")...).code)
 	require.Zero(t, c.feed(said(1, "user", "We decided to wait."), "enqueue", "-", "--project", c.project, "--session", "waits", "--now").code)
 	require.NotEmpty(t, c.copies(t))
@@ -411,7 +411,7 @@ func (c *cli) copies(t *testing.T) []string {
 	return paths
 }
 
-// A key that the provider refuses ends the build at once: it is asked once, and the variable named.
+// A key that the provider rejects fails the build after one request, and the variable is named.
 func TestRefusedKey(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -455,7 +455,7 @@ func TestDoctor(t *testing.T) {
 		require.Contains(t, ill.out+ill.err, text)
 	}
 	c := newCLI(t)
-	c.servers[slices.Index(c.servers, "--clickhouse-dsn")+1] = stacktest.Database(t) // Nothing is migrated there.
+	c.servers[slices.Index(c.servers, "--clickhouse-dsn")+1] = stacktest.Database(t) // This database has no tables.
 	idle := c.run("doctor")
 	require.Equal(t, exitFailed, idle.code, idle)
 	require.Contains(t, idle.out, "!!  worker")

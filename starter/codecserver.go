@@ -14,7 +14,7 @@ import (
 	"axiommind/worker/payload"
 )
 
-// Bounds of the codec server. A page of a history takes a moment.
+// Bounds of the codec server. Decoding a page of a history takes a moment.
 const (
 	codecTimeout = 30 * time.Second
 	codecIdle    = 2 * time.Minute
@@ -59,7 +59,8 @@ func (a *app) codecServerCommand(f *pflag.FlagSet) func(context.Context, []strin
 	}
 }
 
-// check reads the options. The page of Temporal's web interface may ask, unless others are named.
+// check validates the options and configures the handler. Without --origin, Temporal's web interface is the only allowed
+// origin.
 func (o *codecOptions) check(ui string) error {
 	host, _, err := net.SplitHostPort(o.address)
 	switch {
@@ -89,7 +90,7 @@ func (o *codecOptions) check(ui string) error {
 	return nil
 }
 
-// serveCodec decrypts for web pages and programs until ctx ends.
+// serveCodec serves decryption to web pages and programs until ctx ends.
 func (a *app) serveCodec(ctx context.Context, o *codecOptions, ring *payload.Ring) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
 	if err != nil {

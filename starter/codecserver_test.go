@@ -13,7 +13,8 @@ import (
 	"axiommind/worker/payload"
 )
 
-// It decrypts for pages of the web interface that the settings name, for the namespace of the settings, and stops when it is told to.
+// The codec server decrypts for web pages that the settings name, in the configured namespace, and stops when its context
+// ends.
 func TestCodecServer(t *testing.T) {
 	t.Parallel()
 	const token = "correct-horse-battery"
@@ -58,7 +59,7 @@ func TestCodecServer(t *testing.T) {
 	}
 }
 
-// The flags that would open the histories to others are refused before anything is served.
+// Flags that would expose the histories to others are refused before anything is served.
 func TestCodecServerFlags(t *testing.T) {
 	t.Parallel()
 	keys, token := write(t, "payload.keys", string(payload.NewFile("k1"))), write(t, "token", "correct-horse-battery")
@@ -82,7 +83,7 @@ func TestCodecServerFlags(t *testing.T) {
 	}
 }
 
-// What a person is told of servers that can't be reached names them without passwords.
+// Messages about unreachable servers name them without passwords.
 func TestDoctorTellsNoPassword(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"sesame", "12/se-same", "%73esame", "ses[same"} {
@@ -101,7 +102,7 @@ func TestDoctorTellsNoPassword(t *testing.T) {
 	}
 }
 
-// A key file that can't be used is a mistake of the caller, who is not told to start servers.
+// An unusable key file is a usage error without advice to start servers.
 func TestPayloadKeysThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	c := down()

@@ -34,12 +34,12 @@ func (c command) repeatedAs(name string) command {
 type section struct {
 	// title and summary are its line in the help of the program; topic is the page that explains it.
 	title, topic, summary string
-	// offline commands ask no server and take no settings.
+	// offline commands contact no server and take no settings.
 	offline  bool
 	commands []command
 }
 
-// sections are all commands, in the order of the help.
+// sections contain all commands, in the order of the help.
 var sections = []section{
 	{title: "Feed", topic: "agents", summary: "turn sessions into memory", commands: []command{
 		processCommand, enqueueCommand, queueCommand, queueCommand.repeatedAs("queue show"), queueFlushCommand,
@@ -90,11 +90,11 @@ var sections = []section{
 	}},
 }
 
-// parents says what the commands of two words are about, by their first word.
+// parents are the summaries of groups of commands, by their first word.
 var parents = map[string]string{
 	"eval":       "measure retrieval by questions with known answers",
+	"config":     "show the settings",
 	"entry":      "show, confirm, correct and retire memories",
-	"config":     "print the settings",
 	"embedder":   "show the embedder of searches",
 	"profile":    "show and change the profile of a user: " + strings.Join(schema.ProfileSections(), ", "),
 	"session":    "show a session, and its originals",
@@ -112,7 +112,7 @@ var parents = map[string]string{
 // rootExamples are shown in the help of the program.
 const rootExamples = "starter process ~/.claude/projects --project demo\nstarter search 'why was a customer charged twice?' --project demo"
 
-// all lists the commands in the order of the help.
+// all returns the commands in the order of the help.
 func all() []command {
 	var commands []command
 	for _, s := range sections {
@@ -121,10 +121,10 @@ func all() []command {
 	return commands
 }
 
-// usage is how the command is called.
+// usage returns the command with its arguments.
 func (c *command) usage() string { return strings.TrimSpace(c.name + " " + c.arguments) }
 
-// takes says how many arguments the command takes; most is -1 where there is no bound.
+// takes returns the bounds of the number of arguments. most is -1 if there is no upper bound.
 func (c *command) takes() (least, most int) {
 	for _, word := range strings.Fields(c.arguments) {
 		if !strings.HasPrefix(word, "[") {
@@ -137,7 +137,7 @@ func (c *command) takes() (least, most int) {
 	return least, most
 }
 
-// argument is the word for the nth argument, without brackets and dots.
+// argument returns the word for the nth argument, without brackets and dots.
 func (c *command) argument(n int) string {
 	words := strings.Fields(c.arguments)
 	switch _, most := c.takes(); {
@@ -147,7 +147,7 @@ func (c *command) argument(n int) string {
 	return strings.Trim(words[min(n, len(words)-1)], "[]…")
 }
 
-// ids are the words for arguments that name something by its id.
+// ids are the words for arguments that are ids.
 var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION", "PROPOSAL", "FACT"}
 
 func isID(word string) bool { return slices.Contains(ids, word) }

@@ -29,24 +29,24 @@ import (
 )
 
 const (
-	// completionTimeout is how long a person who completes a line waits at most.
+	// completionTimeout is the longest time that a completion takes.
 	completionTimeout = time.Second
-	// maxCompletions is how many values a shell is given, the latest of all.
+	// maxCompletions bounds the values that a shell gets: the latest ones.
 	maxCompletions = 100
-	// maxDescription is how much of a title is shown beside a value, in characters.
+	// maxDescription bounds the part of a title shown next to a value, in characters.
 	maxDescription = 60
 )
 
-// request is what the shell wants completed.
+// request is a completion request from the shell.
 type request struct {
 	app *app
-	// flags are those that were given before.
+	// flags are the flags that precede the completed word.
 	flags *pflag.FlagSet
-	// prefix is what the values must begin with.
+	// prefix is the beginning of the values.
 	prefix string
 }
 
-// given returns the value of a flag, empty where the command has none of the name.
+// given returns the value of a flag, or "" if the command has no such flag.
 func (r request) given(flag string) string {
 	if f := r.flags.Lookup(flag); f != nil {
 		return f.Value.String()
@@ -54,13 +54,14 @@ func (r request) given(flag string) string {
 	return ""
 }
 
-// suggestion is a value, and what people read beside it.
+// suggestion is a value with a description for people.
 type suggestion struct{ value, description string }
 
-// values finds the values of a flag or an argument.
+// values returns the suggestions for a flag or an argument.
 type values func(ctx context.Context, r request) []suggestion
 
-// argumentValues complete the arguments, by their words in [command]. What is not here is the name of a file.
+// argumentValues complete the arguments, by their words in [command]. Other words are file names (see [fileArguments]) or
+// have no completion.
 var argumentValues = map[string]values{
 	"ENTRY":      entryIDs,
 	"TASK":       entityIDs(schema.EntityTask),
@@ -98,7 +99,7 @@ var fileArguments = map[string]cobra.ShellCompDirective{
 	"DIR":        cobra.ShellCompDirectiveFilterDirs,
 }
 
-// flagValues complete the flags, by their names, or by the command's and the flag's where these differ.
+// flagValues complete the flags, by their names. A key with the command's name precedes one with the flag's name alone.
 var flagValues = map[string]values{
 	"project":               known(build.ColumnProject),
 	"user":                  known(build.ColumnUser),
@@ -134,7 +135,7 @@ var flagValues = map[string]values{
 var fileFlags = []string{"config", "file", "payload-key-file", "raw-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file",
 	"goldset", "compare", "out"}
 
-// projections are the names of all projections, and of the families of those that come in several versions.
+// projections returns the names of all projections, and the family names of versioned ones.
 func projections() []string {
 	names := []string{vectorsWord}
 	for _, p := range build.Projections(nil, "") {
@@ -144,7 +145,7 @@ func projections() []string {
 	return names
 }
 
-// fixed are values that are always the same.
+// fixed returns values that never change.
 func fixed[T ~string](all ...T) values {
 	return func(context.Context, request) []suggestion {
 		out := make([]suggestion, len(all))
@@ -155,7 +156,7 @@ func fixed[T ~string](all ...T) values {
 	}
 }
 
-// known are values that builds have, of the project, user and agent that are given.
+// known returns the values of a column of builds, filtered by the given project, user and agent.
 func known(column build.Column) values {
 	return stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
 		f := build.Filter{All: true, Limit: maxCompletions}
@@ -228,7 +229,7 @@ var (
 		}
 		return out, err
 	})
-	// proposalIDs are those that wait for a person.
+	// proposalIDs are the ids of pending proposals.
 	proposalIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
 		found, err := graduate.NewLedgers(conn).Proposals(ctx, eventlog.New(conn, eventlog.Options{}), graduate.ProposalQuery{
 			Project: r.given("project"), Limit: maxCompletions,
@@ -249,7 +250,7 @@ var (
 	})
 )
 
-// factIDs are the facts of the user and agent that are given.
+// factIDs are the ids of facts of the given user and agent.
 var factIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
 	found, err := fact.NewTables(conn).Named(ctx, r.given("user"), r.given("agent"), r.prefix, maxCompletions)
 	out := make([]suggestion, len(found))
@@ -270,7 +271,7 @@ func entityIDs(types ...schema.EntityType) values {
 	})
 }
 
-// stored are values that ClickHouse knows. Where it is away, or late, there are none.
+// stored returns values that are read from ClickHouse. If it is unreachable or slow, there are none.
 func stored(find func(context.Context, driver.Conn, request) ([]suggestion, error)) values {
 	return func(ctx context.Context, r request) []suggestion {
 		ctx, cancel := context.WithTimeout(ctx, r.app.completion)
@@ -283,7 +284,7 @@ func stored(find func(context.Context, driver.Conn, request) ([]suggestion, erro
 		if err != nil {
 			return nil
 		}
-		// A server that is away is not waited for.
+		// There is no retry if the server is unreachable.
 		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
 		if err != nil {
 			return nil
@@ -334,13 +335,13 @@ func (a *app) completeFlags(c *command, leaf *cobra.Command, flags *pflag.FlagSe
 			return completions(find(cmd.Context(), request{a, cmd.Flags(), prefix[len(before):]}), before, prefix)
 		}
 		if !slices.Contains(fileFlags, f.Name) {
-			_ = leaf.RegisterFlagCompletionFunc(f.Name, complete) // A setting that another command has registered.
+			_ = leaf.RegisterFlagCompletionFunc(f.Name, complete) // The error means that another command has registered the setting.
 		}
 	})
 }
 
-// completions are the suggestions as cobra writes them for the shells. What a shell could read as anything but
-// a plain word is left out.
+// completions converts suggestions to cobra's format. Values that a shell could interpret as anything but a plain word are
+// left out.
 func completions(found []suggestion, before, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{}
 	for _, s := range found {
@@ -351,8 +352,8 @@ func completions(found []suggestion, before, prefix string) ([]cobra.Completion,
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// plainWord reports whether the value stands for itself in every shell, unquoted: letters, digits and marks of
-// any alphabet, and punctuation that means nothing to a shell.
+// plainWord reports whether every shell takes the unquoted value literally: letters, digits and marks of any alphabet, and
+// punctuation without a meaning to shells.
 func plainWord(value string) bool {
 	for i, r := range value {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// completed returns the values that a shell is given, with their descriptions, and what it is to do with them.
+// completed returns the values that a shell gets, with their descriptions, and cobra's directive.
 func completed(t *testing.T, o output) (values map[string]string, directive string) {
 	t.Helper()
 	require.Equal(t, exitOK, o.code, o)
@@ -24,7 +24,7 @@ func completed(t *testing.T, o output) (values map[string]string, directive stri
 	return values, lines[len(lines)-1]
 }
 
-// complete asks as a shell does, of servers that the environment names.
+// complete requests completions as a shell does, with the servers in the environment.
 func (c *cli) complete(args ...string) output {
 	for i := 0; i < len(c.servers); i += 2 {
 		c.env["AXIOMMIND_"+strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(c.servers[i], "--"), "-", "_"))] = c.servers[i+1]
@@ -63,7 +63,7 @@ func TestCompletionScripts(t *testing.T) {
 	require.Contains(t, o.err, `shell "tcsh": want one of bash, zsh, fish, powershell`)
 }
 
-// Every argument is completed, or known to be a file or free text, and each table names what there is.
+// Every argument is completed, or is known to be a file or free text. Each table contains only existing names.
 func TestCompletionTables(t *testing.T) {
 	t.Parallel()
 	words, flags := map[string]bool{}, map[string]bool{}
@@ -93,8 +93,7 @@ func TestCompletionTables(t *testing.T) {
 	}
 }
 
-// What is always the same is completed without a server; what a server knows is left out when it is away,
-// without a word and soon.
+// Fixed values are completed without a server. Values from an unreachable server are left out quickly and without a message.
 func TestCompletionWithoutServers(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string][]string{
@@ -167,7 +166,7 @@ func TestPlainWord(t *testing.T) {
 	}
 }
 
-// What the servers know is completed with its titles, of the project that is given.
+// Values from the servers are completed with their titles, for the given project.
 func TestCompletionOfValues(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

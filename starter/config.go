@@ -9,9 +9,8 @@ import (
 
 var configShowCommand = command{
 	name: "config show", flags: (*app).configShowCommand,
-	summary: "print the settings, and where each comes from",
-	examples: "starter config show\n" +
-		"starter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
+	summary:  "print the settings, with the source of each",
+	examples: "starter config show\nstarter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
 }
 
 // configShowCommand prints the settings with their sources. It asks no server.

@@ -16,16 +16,15 @@ import (
 	"axiommind/schema"
 )
 
-// keepBoth is the value of --keep when neither side is wrong. No id of an entry is like it.
+// keepBoth is the value of --keep when neither side is wrong. It can't be mistaken for an entry id.
 const keepBoth = "both"
 
-// withLedgers runs fn with the ledgers and the entries that they name. An id that names nothing is a mistake of the
-// command line.
+// withLedgers runs fn with the ledgers and a reader of their entries. An unknown id is a usage error.
 func (a *app) withLedgers(ctx context.Context, fn func(*graduate.Ledgers, *entry.Reader) error) error {
 	return a.withLog(ctx, func(l *graduate.Ledgers, r *entry.Reader, _ *eventlog.Store) error { return fn(l, r) })
 }
 
-// withLog is like withLedgers, and has the log, too.
+// withLog is like withLedgers, and also passes the log.
 func (a *app) withLog(ctx context.Context, fn func(*graduate.Ledgers, *entry.Reader, *eventlog.Store) error) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -41,10 +40,10 @@ func (a *app) withLog(ctx context.Context, fn func(*graduate.Ledgers, *entry.Rea
 	return err
 }
 
-// rows is how many rows to read for a page of a list that cannot be read from its middle.
+// rows returns how many rows to read for a page of a list that can only be read from its start.
 func (p *page) rows() int { return p.offset + p.ask() }
 
-// after leaves out the rows that the page passes over.
+// after drops the rows before the page's offset.
 func after[T any](p *page, rows []T) []T { return rows[min(p.offset, len(rows)):] }
 
 var conflictsCommand = command{
@@ -107,7 +106,7 @@ func printConflicts(w io.Writer, project string, conflicts []graduate.Conflict) 
 	return err
 }
 
-// conflictState says whether a conflict is open, or how it ended.
+// conflictState describes whether a conflict is open, or how it was resolved.
 func conflictState(c graduate.Conflict) string {
 	text := "open"
 	switch {
@@ -176,7 +175,7 @@ func printConflict(w io.Writer, project string, c graduate.Conflict, sides map[s
 	return err
 }
 
-// foundBy says who found a conflict.
+// foundBy names the model or rule that found a conflict.
 func foundBy(c graduate.Conflict) string {
 	if c.Model != "" {
 		return "the model " + c.Model
@@ -184,7 +183,7 @@ func foundBy(c graduate.Conflict) string {
 	return "rule"
 }
 
-// saySide writes where an entry stands now, and its evidence.
+// saySide writes the current state of an entry and its evidence.
 func saySide(b *strings.Builder, s graduate.Side, row entry.Row) {
 	say(b, "          entry %s · %s · %s · %s, session %s\n", short(s.EntryID), s.Type, stageText(s.Stage, s.Status), when(s.OccurredAt), s.SessionID)
 	for _, e := range row.Evidence {
@@ -233,8 +232,8 @@ func (a *app) conflictsResolveCommand(f *pflag.FlagSet) func(context.Context, []
 	}
 }
 
-// conflictsToResolve reads the conflicts that are given by their ids or the beginnings of these, or else all open ones
-// of the entry to keep. The entry must be a side of each.
+// conflictsToResolve reads the conflicts with the given ids or beginnings of ids. Without ids it reads all open conflicts of
+// the entry to keep. The entry must be a side of each.
 func conflictsToResolve(ctx context.Context, l *graduate.Ledgers, c graduate.Command, given []string) ([]graduate.Conflict, error) {
 	if len(given) == 0 {
 		found, err := l.Conflicts(ctx, graduate.ConflictQuery{Project: c.Project, EntryID: c.Keep})
@@ -259,7 +258,7 @@ func conflictsToResolve(ctx context.Context, l *graduate.Ledgers, c graduate.Com
 	return out, nil
 }
 
-// needsText is the error where the text of a flag is needed and empty.
+// needsText returns an error if the required text of a flag is empty.
 func needsText(flag, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return usagef("--%s is empty, and it is needed: it stands in the history", flag)

@@ -18,7 +18,7 @@ import (
 	"axiommind/schema"
 )
 
-// defaultPairs is how many pairs a model is asked about unless told otherwise: five questions.
+// defaultPairs is how many pairs a model judges by default: five requests.
 const defaultPairs = 5 * graduate.MaxPairs
 
 var conflictsFindCommand = command{
@@ -54,7 +54,7 @@ func (a *app) conflictsFindCommand(f *pflag.FlagSet) func(context.Context, []str
 	}
 }
 
-// foundReport is what a model said of pairs of memories.
+// foundReport contains a model's judgments of pairs of memories.
 type foundReport struct {
 	Model      string               `json:"model,omitempty"`
 	Found      int                  `json:"found"`
@@ -67,8 +67,8 @@ type foundReport struct {
 	Usage      schema.Usage         `json:"usage"`
 }
 
-// findAll has questions asked until the limit, or until there is nothing more to ask about. A question that is too long for
-// the model is asked as shorter ones.
+// findAll sends requests until the limit is reached or no pairs are left. A request that is too long for the model is split
+// into smaller ones.
 func (r *foundReport) findAll(ctx context.Context, c client.Client, in graduate.FindInput) error {
 	most := graduate.MaxPairs
 	for left := in.Limit; left > 0; {
@@ -110,7 +110,7 @@ func (r *foundReport) add(one graduate.FindResult) {
 	r.Usage.Add(one.Usage)
 }
 
-// print tells of the conflicts that were found; of the other pairs it says how many there are.
+// print lists the conflicts that were found and counts the other pairs.
 func (r foundReport) print(w io.Writer, project string) error {
 	var b strings.Builder
 	for _, p := range r.Pairs {

@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// A model finds a contradiction that the rule can't, and is asked about each pair once. A question that is too long is asked
-// as shorter ones. What is found is shown and resolved like any other conflict.
+// A model finds a contradiction that the rule misses, and is asked about each pair once. A request that is too long is
+// split. The conflicts are shown and resolved like any other.
 func testConflictsFind(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -78,7 +78,7 @@ func testConflictsFind(t *testing.T) {
 	require.Zero(t, c.run("verify", "--project", c.project).code)
 }
 
-// Without a model, or with a limit of none, it is said what to do.
+// Without a model, or with a limit of 0, the error contains advice.
 func TestConflictsFindRefuses(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -90,7 +90,7 @@ func TestConflictsFindRefuses(t *testing.T) {
 	require.Contains(t, o.err, "--limit 0: want 1 to 1000")
 }
 
-// What a model found is told with what it cost, and what to do.
+// Conflicts found by a model are printed with their cost and the next step.
 func TestFoundConflictsAreTold(t *testing.T) {
 	t.Parallel()
 	sides := schema.EntryPair{OlderID: "04a5ad1b-1", NewerID: "7c20e9f4-1"}

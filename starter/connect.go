@@ -63,7 +63,7 @@ func (a *app) client(ctx context.Context) (*memory.Client, error) {
 	return c, clientError(err)
 }
 
-// clientError says of an error of the memory's client whose mistake it is.
+// clientError marks a client error as a usage error if the input caused it, or adds a hint if a server is unavailable.
 func clientError(err error) error {
 	switch {
 	case errors.Is(err, memory.ErrInvalid):
@@ -74,7 +74,7 @@ func clientError(err error) error {
 	return err
 }
 
-// notUp adds what to do when a server can't be reached. One that refuses is up.
+// notUp adds a hint if a server can't be reached. A server that refuses a request is up.
 func notUp(err error) error {
 	switch {
 	case errors.Is(err, settings.ErrInvalid):
@@ -85,7 +85,7 @@ func notUp(err error) error {
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
 }
 
-// waitLogger returns a logger. For an interactive run it reports which server the program waits for.
+// waitLogger returns a logger. In an interactive run it reports which server the program is waiting for.
 func (a *app) waitLogger() (*slog.Logger, error) {
 	logger, err := service.NewLogger(a.cfg)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"axiommind/worker/settings"
 )
 
-// A person is told what to change about the settings, and is not sent to start a server that is up.
+// A connection error advises which setting to change, and does not suggest starting a server that is up.
 func TestRefusedConnection(t *testing.T) {
 	t.Parallel()
 	said := errors.New(`connect to temporal at h:1: failed reaching server: connection error: desc = "error reading server preface: remote error: tls: certificate required"`)

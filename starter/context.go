@@ -57,12 +57,12 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
-// toldContext is what context prints for programs.
-type toldContext struct {
+// contextOutput is the JSON output of the command context.
+type contextOutput struct {
 	Text    string `json:"text"`
 	Tokens  int    `json:"tokens"`
 	Counter string `json:"counter"`
-	// Facts are those that the text tells, in its order.
+	// Facts are the facts in the text, in its order.
 	Facts []fact.Fact `json:"facts"`
 }
 
@@ -87,7 +87,7 @@ func (a *app) context(ctx context.Context, o *contextOptions) error {
 	if known.Text == "" {
 		a.emptyContext(o, known)
 	}
-	answer := toldContext{Text: known.Text, Tokens: known.Tokens, Counter: known.Counter, Facts: known.Facts}
+	answer := contextOutput{Text: known.Text, Tokens: known.Tokens, Counter: known.Counter, Facts: known.Facts}
 	return a.print(answer, func(w io.Writer) error {
 		if known.Text == "" {
 			return nil
@@ -97,7 +97,7 @@ func (a *app) context(ctx context.Context, o *contextOptions) error {
 	})
 }
 
-// emptyContext says why there is no context. It prints to stderr, because stdout is part of a prompt.
+// emptyContext explains why there is no context. It prints to stderr, because stdout becomes part of a prompt.
 func (a *app) emptyContext(o *contextOptions, known client.ContextResult) {
 	whose := unbroken(o.String())
 	if o.project != "" {

@@ -9,7 +9,7 @@ import (
 	"axiommind/starter/client"
 )
 
-// What there is to say of an empty context depends on why it is empty.
+// The notice about an empty context gives the reason why it is empty.
 func TestEmptyContext(t *testing.T) {
 	t.Parallel()
 	for want, known := range map[string]client.ContextResult{

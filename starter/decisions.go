@@ -57,7 +57,7 @@ func printDecisions(w io.Writer, decisions []graduate.Decision) error {
 	return nil
 }
 
-// decisionState says whether all that a decision rests on still stands.
+// decisionState describes whether all grounds of a decision are still valid.
 func decisionState(d graduate.Decision) string {
 	if len(d.Flagged) == 0 {
 		return "stands"
@@ -156,7 +156,7 @@ func (a *app) decisionsRecordCommand(f *pflag.FlagSet) func(context.Context, []s
 		if c.TaskIDs, err = a.namedTasks(ctx, c.Project, *tasks); err != nil {
 			return err
 		}
-		// A decision belongs to whom its grounds belong.
+		// A decision belongs to the user and agent of its grounds.
 		c.Action, c.EntryIDs, c.User, c.Agent = args[0], idsOfRows(rows), rows[0].User, rows[0].Agent
 		return a.rule(ctx, c)
 	}

@@ -30,7 +30,7 @@ type check struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
 	Note string `json:"note"`
-	// Mend says how to repair what is not OK.
+	// Mend is the remedy if OK is false.
 	Mend string `json:"mend,omitempty"`
 }
 
@@ -124,7 +124,7 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 	return append(checks, checkDreams(ctx, conn))
 }
 
-// checkDreams looks for memories whose last dream was refused: they stay as they are until one succeeds.
+// checkDreams looks for memories whose last dream was refused. They stay unchanged until a dream succeeds.
 func checkDreams(ctx context.Context, conn driver.Conn) check {
 	found, err := tier.NewTables(conn).Refused(ctx)
 	switch {
@@ -145,7 +145,7 @@ func checkDreams(ctx context.Context, conn driver.Conn) check {
 	return check{Name: "dreams", OK: true, Note: plural(found.Memories, "memory", "memories") + ", the last one refused in none"}
 }
 
-// checkTables looks for tables that somebody dropped: how far a projection is says nothing of them.
+// checkTables looks for dropped tables, which checkpoints do not reveal.
 func checkTables(ctx context.Context, conn driver.Conn) check {
 	missing, err := eventlog.MissingTables(ctx, conn)
 	switch {

@@ -19,7 +19,7 @@ import (
 	"axiommind/schema"
 )
 
-// diaryShown is how many lines of a diary are shown.
+// diaryShown bounds the lines of a diary that are shown.
 const diaryShown = 12
 
 var dreamCommand = command{
@@ -50,10 +50,10 @@ func (a *app) dreamCommand(f *pflag.FlagSet) func(context.Context, []string) err
 // dreamt is the result of the command.
 type dreamt struct {
 	Result schema.DeepDreamResult `json:"result"`
-	// Joined is true if the dream was under way already, with an input of its own.
+	// Joined is true if the dream was already running, with its own input.
 	Joined bool   `json:"joined,omitempty"`
 	Diff   string `json:"diff,omitempty"`
-	// Dropped are the items of the memory and of the answer that the version does not hold.
+	// Dropped are the items of the memory and the answer that are missing from the version.
 	Dropped []schema.DroppedItem `json:"dropped"`
 	Diary   string               `json:"diary,omitempty"`
 }
@@ -80,7 +80,7 @@ func (a *app) dream(ctx context.Context, o *owner, in schema.DeepDreamInput) err
 	return nil
 }
 
-// runDream starts the workflow, or finds the one that runs, and waits for it.
+// runDream starts the workflow, or joins the running one, and waits for it.
 func (a *app) runDream(ctx context.Context, o *owner, in schema.DeepDreamInput) (result schema.DeepDreamResult, joined bool, err error) {
 	c, err := a.temporal(ctx)
 	if err != nil {
@@ -116,8 +116,8 @@ func (a *app) runDream(ctx context.Context, o *owner, in schema.DeepDreamInput) 
 	return result, joined, nil
 }
 
-// explain reads what the dream changed: from the version that it made or, if it was a dry run, from the draft that
-// follows from what it read and from the answers.
+// explain adds the changes of the dream to d. They come from its version or, for a dry run, from the draft composed of its
+// input and the answers.
 func (d *dreamt) explain(ctx context.Context, conn driver.Conn) error {
 	r, tables := d.Result, tier.NewTables(conn)
 	switch r.Status {

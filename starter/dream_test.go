@@ -15,7 +15,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// A dream shows what it would change, changes it, and then finds nothing new.
+// A dry run shows the changes, the dream applies them, and the next dream finds nothing new.
 func TestDream(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -52,7 +52,7 @@ func TestDream(t *testing.T) {
 	require.Equal(t, []any{schema.DreamDry, "2026-03-01", 0}, []any{dated.Result.Status, dated.Result.Date, dated.Result.Added})
 }
 
-// What is wrong with the flags is said before anything is asked.
+// Invalid flags are refused before any server is contacted.
 func TestDreamRefusesFlags(t *testing.T) {
 	t.Parallel()
 	c := down()
@@ -67,7 +67,7 @@ func TestDreamRefusesFlags(t *testing.T) {
 	}
 }
 
-// A dream that is under way is waited for. A dry run has nothing to wait for.
+// The command waits for a dream that is already running. A dry run does not wait.
 func TestDreamJoins(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -99,7 +99,7 @@ func TestDreamJoins(t *testing.T) {
 	require.False(t, dry.Joined)
 }
 
-// tellsOf sends what is written.
+// tellsOf sends everything that is written to it.
 type tellsOf chan string
 
 func (w tellsOf) Write(p []byte) (int, error) {

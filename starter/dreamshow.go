@@ -12,10 +12,10 @@ import (
 	"axiommind/schema"
 )
 
-// shownDream is a dream with what it made of core memory.
+// shownDream is a dream with the size of its version of core memory.
 type shownDream struct {
 	tier.Dream
-	// Items counts the items of the version that the dream made, and Added those that its parent does not hold.
+	// Items counts the items of the dream's version, and Added those that its parent lacks.
 	Items int `json:"items"`
 	Added int `json:"added"`
 }
@@ -53,7 +53,7 @@ func (a *app) dreamShowCommand(f *pflag.FlagSet) func(context.Context, []string)
 
 func noDream(o *owner) string { return "no dream of " + unbroken(o.String()) + " has ended" }
 
-// readDream reads a dream, the last one if the ordinal is 0. A version that the dream made tells what was dropped.
+// readDream reads a dream, the last one if the ordinal is 0. If the dream created a version, its dropped items are included.
 func readDream(ctx context.Context, t *tier.Tables, o *owner, ordinal int) (shownDream, error) {
 	var d shownDream
 	var err error
@@ -125,7 +125,7 @@ func printDream(w io.Writer, o *owner, d shownDream) error {
 	return err
 }
 
-// dreamOutcome says how the dream ended.
+// dreamOutcome describes how the dream ended.
 func dreamOutcome(d tier.Dream) string {
 	switch {
 	case d.Version > 0 && d.Parent > 0:
@@ -138,7 +138,7 @@ func dreamOutcome(d tier.Dream) string {
 	return string(d.Status)
 }
 
-// maxDays is how many days are named.
+// maxDays bounds the days that are listed.
 const maxDays = 7
 
 func daysText(days []schema.Day) string {

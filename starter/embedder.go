@@ -15,14 +15,14 @@ import (
 	"axiommind/worker/service"
 )
 
-// embedderReport says which embedder is in use, and how far another one is.
+// embedderReport describes the embedder in use and the indexing progress of its successor.
 type embedderReport struct {
 	InUse *vector.IndexStatus `json:"in_use"`
-	// Next is the one that takes its place, nil if none does.
+	// Next is the embedder that will replace it, or nil.
 	Next *vector.IndexStatus `json:"next"`
 	// Old are the versions whose vectors are about to be deleted.
 	Old []string `json:"old"`
-	// Configured is that of the program's own settings.
+	// Configured is the embedder of the program's own settings.
 	Configured string `json:"configured"`
 }
 
@@ -46,7 +46,8 @@ func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []stri
 	}
 }
 
-// ownEmbedder is that of the program's own settings, or [vector.NoEmbedder]. To read, it is needed only where none is in use.
+// ownEmbedder returns the embedder of the program's own settings, or [vector.NoEmbedder]. Reads need it only if no embedder
+// is in use.
 func (a *app) ownEmbedder(ctx context.Context) vector.Embedder {
 	own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 	if err != nil {
@@ -77,7 +78,7 @@ func (a *app) embedders(ctx context.Context, conn driver.Conn, own vector.Embedd
 	return report, nil
 }
 
-// checkInUse says which embedder searches use, and what this program has to do with it.
+// checkInUse reports the embedder that searches use, and whether this program has it.
 func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
 	const name = "embedder in use"
 	report, err := a.embedders(ctx, conn, a.ownEmbedder(ctx))
@@ -87,9 +88,9 @@ func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
 	case report.InUse == nil:
 		return check{Name: name, OK: true, Note: "none yet"}
 	}
-	note := report.InUse.Version + ": " + howFar(*report.InUse)
+	note := report.InUse.Version + ": " + progressText(*report.InUse)
 	if report.Next != nil {
-		note += "; being indexed: " + report.Next.Version + ": " + howFar(*report.Next)
+		note += "; being indexed: " + report.Next.Version + ": " + progressText(*report.Next)
 	}
 	if _, err := llm.EmbedderOf(ctx, a.cfg.Embedder, report.InUse.Version); err != nil {
 		return check{Name: name, Note: note + "; not to be had here: " + reason(err), Mend: "start a worker with these settings, which indexes everything with its own embedder; until then, words alone are searched for"}
@@ -97,7 +98,7 @@ func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
 	return check{Name: name, OK: true, Note: note}
 }
 
-// indexes returns those of the stores, to read.
+// indexes returns the indexes of the stores for reading.
 func (a *app) indexes(conn driver.Conn, weaviate *vector.Client, own vector.Embedder) *vector.Indexes {
 	return service.NewIndexes(&service.Stores{
 		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: own,
@@ -111,9 +112,9 @@ func printEmbedders(w io.Writer, r embedderReport) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	say(&b, "in use         %s: %s\n", r.InUse.Version, howFar(*r.InUse))
+	say(&b, "in use         %s: %s\n", r.InUse.Version, progressText(*r.InUse))
 	if r.Next != nil {
-		say(&b, "being indexed  %s: %s\n", r.Next.Version, howFar(*r.Next))
+		say(&b, "being indexed  %s: %s\n", r.Next.Version, progressText(*r.Next))
 	}
 	for _, version := range r.Old {
 		say(&b, "old            %s: its vectors are deleted in a minute, by a worker with the embedder in use\n", version)
@@ -129,8 +130,8 @@ func printEmbedders(w io.Writer, r embedderReport) error {
 	return err
 }
 
-// howFar says how many of the items are indexed.
-func howFar(s vector.IndexStatus) string {
+// progressText describes how many of the items are indexed.
+func progressText(s vector.IndexStatus) string {
 	total := s.Done + s.Pending + s.Failed
 	text := plural(s.Done, "item is indexed", "items are indexed")
 	if s.Done < total {

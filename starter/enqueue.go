@@ -19,12 +19,12 @@ import (
 	"axiommind/starter/client"
 )
 
-// enqueueOptions are what enqueue and watch say of the sessions that they give to a queue.
+// enqueueOptions are the flags of enqueue and watch that describe the sessions to enqueue.
 type enqueueOptions struct {
 	processOptions
 	now               bool
 	debounce, maxWait time.Duration
-	// messages is true if the file holds new messages of a session, and no transcript.
+	// messages is true if the file contains new messages of a session instead of a transcript.
 	messages bool
 }
 
@@ -56,7 +56,7 @@ func (o *enqueueOptions) check() error {
 	return o.processOptions.check()
 }
 
-// conversation is what is enqueued of the session.
+// conversation returns the session as it is enqueued.
 func (o *enqueueOptions) conversation(session string) client.Conversation {
 	return client.Conversation{
 		ID: uuid.NewString(), Project: o.input.Project, User: o.input.User, Agent: o.input.Agent, Thread: session, Now: o.now,
@@ -83,7 +83,7 @@ func (a *app) enqueueCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	return func(ctx context.Context, args []string) error { return a.enqueue(ctx, o, args[0]) }
 }
 
-// enqueuedSession is a session that was given to a queue, or could not be.
+// enqueuedSession is a session that was enqueued, or could not be.
 type enqueuedSession struct {
 	Session string `json:"session_id"`
 	File    string `json:"file"`
@@ -91,7 +91,7 @@ type enqueuedSession struct {
 	Error string `json:"error,omitempty"`
 }
 
-// enqueueReport is what enqueue did.
+// enqueueReport is the result of enqueue.
 type enqueueReport struct {
 	Sessions []enqueuedSession `json:"sessions"`
 	// Disabled is true if memory is switched off.
@@ -149,7 +149,7 @@ func (a *app) enqueue(ctx context.Context, o *enqueueOptions, path string) error
 	return nil
 }
 
-// conversations lists what is to be enqueued of the file, and what can't be.
+// conversations lists the sessions of the file to enqueue, and the refused ones.
 func (a *app) conversations(ctx context.Context, o *enqueueOptions, path string) (all []client.Conversation, refused []enqueuedSession, err error) {
 	if o.messages {
 		each, err := a.messagesOf(path)
@@ -193,10 +193,10 @@ func (a *app) conversations(ctx context.Context, o *enqueueOptions, path string)
 	return all, refused, nil
 }
 
-// maxMessagesLine bounds a line that holds a message. Each byte of it may be written as six.
+// maxMessagesLine bounds a line that contains a message, in bytes. JSON may take six bytes for each byte of the message.
 const maxMessagesLine = 6*schema.MaxHeldBytes + 4<<10
 
-// messagesOf reads messages, one a line.
+// messagesOf reads messages, one per line.
 func (a *app) messagesOf(path string) ([]client.Message, error) {
 	in := a.in
 	if path != "-" {
@@ -251,7 +251,7 @@ func printEnqueued(w io.Writer, o *enqueueOptions, r enqueueReport) error {
 	return err
 }
 
-// enqueuedText says what became of the session.
+// enqueuedText describes the result for the session.
 func enqueuedText(name string, e client.Enqueued, now bool) string {
 	switch {
 	case e.Spooled:

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// What is wrong is told with exit code 2 before any server is asked.
+// Mistakes are refused with exit code 2 before any server is contacted.
 func TestEnqueueRefuses(t *testing.T) {
 	t.Parallel()
 	path := write(t, "s.jsonl", said(1, "user", decision))
@@ -57,7 +57,7 @@ func TestEnqueueRefuses(t *testing.T) {
 	}
 }
 
-// Where memory is switched off, enqueue and queue flush do nothing and say so. That is no failure.
+// If memory is switched off, enqueue and queue flush do nothing and print a notice. That is no failure.
 func TestNoQueue(t *testing.T) {
 	t.Parallel()
 	path := write(t, "s.jsonl", said(1, "user", decision))
@@ -72,7 +72,7 @@ func TestNoQueue(t *testing.T) {
 	require.True(t, decode[enqueueReport](t, c.run("enqueue", path, "-o", "json")).Disabled)
 }
 
-// Sessions are enqueued, wait, are shown, and are processed when somebody asks for it.
+// Sessions are enqueued, listed as pending, and processed on demand.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -116,7 +116,7 @@ func TestQueue(t *testing.T) {
 	require.Contains(t, shown, "last: session ")
 	require.Contains(t, ok("", "search", "quiet keyboards", "--project", c.project), "quiet keyboards")
 
-	// What can't be processed is told, with what it was.
+	// A session that can't be processed is reported by name.
 	gone := write(t, "gone.jsonl", said(1, "user", decision))
 	ok("", append([]string{"enqueue", gone, "--session", "gone"}, wait...)...)
 	require.NoError(t, os.Remove(gone))

@@ -27,7 +27,7 @@ type proof struct {
 	// Before and After are the source's text around the span.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Holds is true when the evidence is true of the source. Otherwise Problem says why not.
+	// Holds is true if the source confirms the evidence. Otherwise Problem is the reason.
 	Holds   bool   `json:"holds"`
 	Problem string `json:"problem,omitempty"`
 	// Differences are the words in which the quote differs from the source at the span.
@@ -98,8 +98,8 @@ func proofsOf(ctx context.Context, log *eventlog.Store, row entry.Row) ([]proof,
 	return proofs, nil
 }
 
-// prove checks a piece of evidence against its message, which is none if the log does not hold it, by the version
-// of the rule of proof that judged it, and adds the text around it.
+// prove checks a piece of evidence against its message and adds the text around it. It applies the version of the rule of
+// proof that judged the piece. The source is empty if the log does not contain the message.
 func prove(source []schema.Message, e schema.Evidence, rule int) proof {
 	p := proof{Evidence: e}
 	if !e.Found {
@@ -169,7 +169,7 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof, life graduate.Life) er
 	return err
 }
 
-// sayEnd says why the entry is no longer believed, and ends the line.
+// sayEnd writes why the entry is no longer believed, and ends the line.
 func sayEnd(b *strings.Builder, r entry.Row) {
 	switch {
 	case r.EndedBy != "":
@@ -188,7 +188,7 @@ func sayEnd(b *strings.Builder, r entry.Row) {
 	b.WriteString("\n")
 }
 
-// sayLife writes what became of the entry, a line for each time.
+// sayLife writes the history of the entry, one line for each event.
 func sayLife(b *strings.Builder, life graduate.Life) {
 	if len(life.Lines) == 0 {
 		return
@@ -197,7 +197,7 @@ func sayLife(b *strings.Builder, life graduate.Life) {
 	shown := map[graduate.Moment]int{}
 	for _, line := range life.Lines {
 		shown[line.Moment]++
-		what := shortIDs(line.What)
+		what := shortIDs(line.Text)
 		if line.By != "" {
 			what += ", by " + line.By
 		}
@@ -214,7 +214,7 @@ func sayLife(b *strings.Builder, life graduate.Life) {
 
 // entryStanding describes how the entry's evidence is recorded, and whether the source confirms it.
 func entryStanding(e schema.Entry, proofs []proof) string {
-	text, broken := cmp.Or(agentsWord(e.Evidence), standingOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0)), 0
+	text, broken := cmp.Or(agentsWord(e.Evidence), evidenceStateOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0)), 0
 	for _, p := range proofs {
 		if p.Found && !p.Holds {
 			broken++
@@ -226,7 +226,7 @@ func entryStanding(e schema.Entry, proofs []proof) string {
 	return text
 }
 
-// speaker returns the role of the message, and the class of trust of the text, if the role does not say it.
+// speaker returns the role of the message, and the text's class of trust if that differs from the role.
 func (p proof) speaker() string {
 	if p.Trust == "" || string(p.Trust) == string(p.Role) {
 		return string(p.Role)
@@ -234,10 +234,10 @@ func (p proof) speaker() string {
 	return fmt.Sprintf("%s, trusted as %s", p.Role, p.Trust)
 }
 
-// print describes the piece and its place, and shows the sentences that hold it. A piece that proves has no such
-// sentences stored, and is shown with the text around it.
+// print describes the piece and its place, and shows the sentences that contain it. A proven piece has no stored sentences
+// and is shown with the text around it.
 func (p proof) print(b *strings.Builder) {
-	worth := standing(p.Evidence, proofDifferences)
+	worth := evidenceState(p.Evidence, proofDifferences)
 	if !p.Holds {
 		if p.Found {
 			say(b, "not true of the source: %s\n  recorded as ", p.Problem)

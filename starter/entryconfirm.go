@@ -37,7 +37,7 @@ func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []stri
 	}
 }
 
-// confirmEntries confirms the entries. The person first states those that an agent has stated.
+// confirmEntries confirms the entries. Those that an agent stated are first restated by the person.
 func (a *app) confirmEntries(ctx context.Context, c graduate.Command, given []string) error {
 	rows, err := a.namedEntries(ctx, c.Project, given)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *app) state(ctx context.Context, in schema.ProcessSessionInput) error {
 	return err
 }
 
-// ruleOnEntries sends a command about the entries, which are given by their ids or the beginnings of these.
+// ruleOnEntries sends a command about the entries with the given ids or beginnings of ids.
 func (a *app) ruleOnEntries(ctx context.Context, c graduate.Command, given []string) error {
 	rows, err := a.namedEntries(ctx, c.Project, given)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *app) ruleOnEntries(ctx context.Context, c graduate.Command, given []str
 	return a.rule(ctx, c)
 }
 
-// namedEntries reads the entries that are given by their ids or the beginnings of these, each once, in the given order.
+// namedEntries reads the entries with the given ids or beginnings of ids, each once, in the given order.
 func (a *app) namedEntries(ctx context.Context, project string, given []string) ([]entry.Row, error) {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"axiommind/schema"
 )
 
-// modelFlags are those of entry confirm that have a model asked.
+// modelFlags are the flags of entry confirm that concern a model.
 type modelFlags struct {
 	byModel bool
 	limit   int
@@ -30,7 +30,7 @@ func (m *modelFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&m.limit, "limit", maxPage, "how many entries to ask a model about at most, the oldest first")
 }
 
-// check refuses arguments that do not go together.
+// check refuses incompatible arguments.
 func (m *modelFlags) check(given []string) error {
 	switch {
 	case !m.byModel && len(given) == 0:
@@ -41,7 +41,7 @@ func (m *modelFlags) check(given []string) error {
 	return nil
 }
 
-// modelReport is what a model said of entries.
+// modelReport contains a model's judgments of entries.
 type modelReport struct {
 	Model     string       `json:"model,omitempty"`
 	Confirmed int          `json:"confirmed"`
@@ -56,7 +56,7 @@ type modelSaid struct {
 	Title string `json:"title"`
 }
 
-// confirmByModel has the worker's model asked about the entries, or about all of the project that it can be asked about.
+// confirmByModel asks the worker's model about the named entries, or about all open ones of the project.
 func (a *app) confirmByModel(ctx context.Context, project string, given []string, m modelFlags) error {
 	rows, err := a.toAsk(ctx, project, given, m.limit)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *app) confirmByModel(ctx context.Context, project string, given []string
 	return a.print(report, report.print)
 }
 
-// toAsk reads the entries that are named, or those whose quotes were only found and that nobody has judged.
+// toAsk reads the named entries, or unproven entries that have not been judged yet.
 func (a *app) toAsk(ctx context.Context, project string, given []string, limit int) ([]entry.Row, error) {
 	if len(given) > 0 {
 		return a.namedEntries(ctx, project, given)
@@ -92,7 +92,7 @@ func (a *app) toAsk(ctx context.Context, project string, given []string, limit i
 	return entry.NewReader(conn).Read(ctx, open, entry.Statement)
 }
 
-// ask has one question asked about the entries, or two of half the size if it is too long for the model.
+// ask asks the model about the entries in one request, or in two of half the size if that is too long.
 func (r *modelReport) ask(ctx context.Context, c client.Client, project string, rows []entry.Row) error {
 	in := graduate.AskInput{RequestID: uuid.NewString(), Project: project, Actor: actor(), At: time.Now().UTC(), EntryIDs: idsOfRows(rows)}
 	var result graduate.AskResult
@@ -122,7 +122,7 @@ func (r *modelReport) ask(ctx context.Context, c client.Client, project string, 
 	return nil
 }
 
-// outcomeWords are those for people.
+// outcomeWords are the outcomes as people read them.
 var outcomeWords = map[graduate.AskOutcome]string{
 	graduate.AskConfirmed: "verified", graduate.AskDoubted: "doubted", graduate.AskLeftOut: "left out",
 }
@@ -148,5 +148,5 @@ func (r modelReport) print(w io.Writer) error {
 	return nil
 }
 
-// maxTitleShown is how much of a title stands beside what was said of it.
+// maxTitleShown bounds a title that is shown next to the model's judgment, in characters.
 const maxTitleShown = 160

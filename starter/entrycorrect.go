@@ -22,9 +22,9 @@ import (
 	"axiommind/schema"
 )
 
-// correction is what became of an entry that was corrected.
+// correction is the result of correcting an entry.
 type correction struct {
-	// Corrected is the entry that is no longer believed, and Correction the one that takes its place.
+	// Corrected is the entry that is no longer believed, and Correction the entry that replaces it.
 	Corrected  corrected `json:"corrected"`
 	Correction corrected `json:"correction"`
 	SessionID  string    `json:"session_id"`
@@ -77,8 +77,8 @@ func (a *app) entryCorrect(ctx context.Context, project, id, said string) error 
 	})
 }
 
-// correctEntry has a person state what is right in a session of its own, and then has graduation retire what was wrong. If
-// it is stopped in between, the next pass of graduation does so.
+// correctEntry states the correction in a session of its own, and then lets graduation retire the wrong entry. If it is
+// interrupted in between, the next pass of graduation retires it.
 func (a *app) correctEntry(ctx context.Context, project, id, said string) (out correction, err error) {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -113,10 +113,10 @@ func (a *app) correctEntry(ctx context.Context, project, id, said string) (out c
 	return out, nil
 }
 
-// shown is a title in one line.
+// shown returns a title in one line.
 func shown(title string) string { return oneLine(title, maxErrorLine) }
 
-// correctable refuses what would correct nothing. A correction that was made before may be made again.
+// correctable refuses a correction without effect. A correction may be repeated.
 func correctable(ctx context.Context, reader *entry.Reader, old entry.Row, in schema.ProcessSessionInput) error {
 	said := in.Messages[0].Content
 	if pair.Compare(old.Title, said).Strict || old.Content != "" && pair.Compare(old.Content, said).Strict {
@@ -135,7 +135,7 @@ func correctable(ctx context.Context, reader *entry.Reader, old entry.Row, in sc
 	return err
 }
 
-// correct processes the session and has graduation consider it.
+// correct processes the session and runs a pass of graduation.
 func (a *app) correct(ctx context.Context, conn driver.Conn, in schema.ProcessSessionInput, out *correction) error {
 	temporalClient, err := a.temporal(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (a *app) correct(ctx context.Context, conn driver.Conn, in schema.ProcessSe
 	return nil
 }
 
-// stateEntry processes the session of a statement, after another run of the same one if there is one.
+// stateEntry processes the session of a statement. If a run of the same session is active, it waits for that run first.
 func stateEntry(ctx context.Context, c client.Client, in schema.ProcessSessionInput) (result schema.ProcessSessionResult, err error) {
 	w := sessionWork{
 		SessionKey: in.Key(), workflow: schema.WorkflowProcessSession, summary: "process statement " + in.SessionID, input: in,
@@ -180,7 +180,7 @@ func stateEntry(ctx context.Context, c client.Client, in schema.ProcessSessionIn
 	return result, nil
 }
 
-// graduateAll has graduation consider all that is new in the project.
+// graduateAll runs passes of graduation until nothing new is left in the project.
 func graduateAll(ctx context.Context, c client.Client, project string) error {
 	for {
 		var result graduate.PassResult

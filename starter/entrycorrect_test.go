@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// firstHit returns the entry that a search finds first.
+// firstHit returns the first entry that a search finds.
 func (c *cli) firstHit(t *testing.T, query string, flags ...string) retrieve.Hit {
 	t.Helper()
 	found := decode[retrieve.Result](t, c.run(append([]string{"search", query, "--project", c.project, "-o", "json"}, flags...)...))
@@ -23,8 +23,8 @@ func (c *cli) firstHit(t *testing.T, query string, flags ...string) retrieve.Hit
 	return found.Hits[0]
 }
 
-// What a person corrects is no longer found, and what is right is, from the moment on in which the command returns. Given
-// again the command changes nothing (I1), and what would correct nothing is refused.
+// When the command returns, a search finds the correction and no longer the corrected entry. Repeating the command changes
+// nothing (I1), and a correction without effect is refused.
 func TestI1EntryCorrect(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -63,8 +63,8 @@ func TestI1EntryCorrect(t *testing.T) {
 	require.Zero(t, c.run("verify", "--project", c.project).code)
 }
 
-// A model that is asked whether whole sentences state what was only found makes it verified, or doubted, and is asked
-// about each once. Without a model it is said what to do.
+// A model judges whether whole sentences state an unproven entry, which becomes verified or doubted. It judges each entry
+// once. Without a model the error contains advice.
 func TestEntryConfirmByModel(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -117,7 +117,7 @@ func TestEntryConfirmByModel(t *testing.T) {
 	require.Zero(t, c.run("verify", "--project", c.project).code)
 }
 
-// A worker without a model says so.
+// A worker without a model returns an error that explains this.
 func TestConfirmByModelWithoutModel(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

@@ -12,7 +12,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// A summary of the profile and a correction show what they are, from a transcript to a person's eyes.
+// A profile summary shows its section, and a correction shows its mistake, from the transcript to the text output.
 func TestEntryShowsSectionAndMistake(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

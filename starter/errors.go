@@ -22,15 +22,15 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
-// busyError means that another run is working on it already.
+// busyError means that another run is already processing the session.
 type busyError struct{ error }
 
 func (b busyError) Unwrap() error { return b.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// complain prints an error. The first line begins with the program's name and the others are indented, so that no
-// text inside the error looks like a message of its own.
+// complain prints an error. The first line begins with the program's name and the others are indented, so that no text
+// inside the error looks like a separate message.
 func (a *app) complain(err error) {
 	lines := strings.Split(reason(err), "\n")
 	for i, line := range lines {
@@ -42,8 +42,8 @@ func (a *app) complain(err error) {
 	_, _ = fmt.Fprintln(a.errOut, "starter: "+strings.Join(lines, "\n"))
 }
 
-// reason is the error in plain words. The request that a driver sent and the names of library layers are removed,
-// and long quoted texts are cut.
+// reason returns the error in plain words. The request that a driver sent and the names of library layers are removed, and
+// long quoted texts are cut.
 func reason(err error) string { return plainWords(eventlog.Readable(err).Error()) }
 
 // jargon maps the wording of libraries to plain words.
@@ -73,7 +73,7 @@ func plainWords(text string) string {
 	return quoted.ReplaceAllStringFunc(text, cutQuoted)
 }
 
-// cutQuoted leaves out the middle of a long quoted text. The end of a path is the part to keep.
+// cutQuoted removes the middle of a long quoted text, because the end of a path is important.
 func cutQuoted(text string) string {
 	content, err := strconv.Unquote(text)
 	if runes := []rune(content); err == nil && len(runes) > maxQuoted {

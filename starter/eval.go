@@ -69,7 +69,7 @@ func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []str
 	}
 }
 
-// finish checks the flags and reads the files. All mistakes are told before any server is asked.
+// finish checks the flags and reads the files. It reports all mistakes before any server is contacted.
 func (o *evalOptions) finish() error {
 	switch {
 	case o.goldSet == "":
@@ -144,7 +144,7 @@ func (o *evalOptions) checkOut() error {
 	return nil
 }
 
-// readFile opens a file. What is wrong with it is a mistake of the command line.
+// readFile opens a file and reads it. An invalid or unreadable file is a usage error.
 func (*evalOptions) readFile(name string, read func(*os.File) error) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -154,7 +154,7 @@ func (*evalOptions) readFile(name string, read func(*os.File) error) error {
 	return inputMistake(read(f))
 }
 
-// inputMistake marks errors about a file that can't be read, or what it says.
+// inputMistake marks errors about an unreadable file or its content as usage errors.
 func inputMistake(err error) error {
 	if _, path := errors.AsType[*os.PathError](err); path || errors.Is(err, eval.ErrInput) {
 		return usageError{err}
@@ -166,14 +166,14 @@ func (o *evalOptions) options() eval.Options {
 	return eval.Options{Limit: o.limit, Concurrency: o.concurrency, Half: eval.Half(o.half)}
 }
 
-// evalReport is what a run of the command found.
+// evalReport is the result of the command.
 type evalReport struct {
 	Run        eval.Result      `json:"run"`
 	Ablations  []ablation       `json:"ablations,omitempty"`
 	Comparison *eval.Comparison `json:"comparison,omitempty"`
 }
 
-// ablation is a run with one thing left out.
+// ablation is a run without one component.
 type ablation struct {
 	Name string      `json:"name"`
 	Run  eval.Result `json:"run"`
@@ -206,7 +206,7 @@ func (a *app) evalRetrieval(ctx context.Context, o *evalOptions) error {
 	return report.verdict()
 }
 
-// verdict is an error if a metric fell too far.
+// verdict returns an error if a metric dropped too far.
 func (r evalReport) verdict() error {
 	if r.Comparison == nil {
 		return nil
@@ -221,13 +221,13 @@ func (r evalReport) verdict() error {
 	return errors.New(strings.Join(fell, "\n"))
 }
 
-// writeRun writes the run beside the file first, so that no half of one is left.
+// writeRun writes the run to a temporary file and renames it, so that no partial run remains.
 func writeRun(name string, run eval.Result) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".run-*.json")
 	if err != nil {
 		return fmt.Errorf("write run: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // It is there no more if all goes well.
+	defer func() { _ = os.Remove(f.Name()) }() // After the rename it no longer exists.
 	err = errors.Join(run.Write(f), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)

@@ -27,7 +27,7 @@ const goldLines = `{"id":"a","query":"Where?","category":"place","relevant":[{"e
 {"id":"c","query":"Why?","category":"person","abstain":true}
 `
 
-// ranked returns for each question the entries that are prepared.
+// ranked returns the prepared entries of each question.
 type ranked map[string][]string
 
 func (r ranked) Retrieve(_ context.Context, q eval.Question, _ int) ([]eval.Found, error) {
@@ -56,7 +56,7 @@ func savedRun(t *testing.T, run eval.Result) string {
 	return path
 }
 
-// Wrong flags and files are told with exit code 2, before any server is asked.
+// Invalid flags and files are refused with exit code 2 before any server is contacted.
 func TestEvalRetrievalRefuses(t *testing.T) {
 	t.Parallel()
 	gold := write(t, "gold.jsonl", goldLines)
@@ -146,7 +146,7 @@ func TestWriteRun(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-// A hit is found where it was said and in what it quotes, and so are the entries that say the same.
+// A hit is found in its session and in the messages that it quotes, and so are the entries that say the same.
 func TestFoundOf(t *testing.T) {
 	t.Parallel()
 	quote := func(message int, text string) []schema.Evidence {
@@ -155,7 +155,7 @@ func TestFoundOf(t *testing.T) {
 	h := retrieve.Hit{
 		Entry:             schema.Entry{ID: "e", SessionID: "own", Title: "Release on Thursday", Evidence: quote(4, "every Thursday")},
 		EvidenceSessionID: "other", Score: 0.5,
-		Sessions: []retrieve.Saying{
+		Sessions: []retrieve.Statement{
 			{EntryID: "e", SessionID: "own"},
 			{EntryID: "f", SessionID: "third", EvidenceSessionID: "third", Title: "Thursday", Evidence: quote(1, "on Thursdays")},
 		},
@@ -245,8 +245,8 @@ func TestEvalImportKeepsDates(t *testing.T) {
 	require.Contains(t, string(raw), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).Format(time.RFC3339))
 }
 
-// A run is refused while a part of the memory is not indexed, of projects that there are not, and where words alone would be
-// measured: its figures would be wrong, and nothing would say so.
+// A run is refused while items are not indexed, for unknown projects, and if it would measure words alone. Otherwise its
+// figures would be silently wrong.
 func TestEvalWantsAWholeMemory(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -276,7 +276,7 @@ func TestEvalWantsAWholeMemory(t *testing.T) {
 	require.Contains(t, c.run("search", "event log", "--project", c.project).err, "1 item is not indexed yet, and may be found in some seconds\n")
 	require.Equal(t, 1, decode[searched](t, c.run("search", "event log", "--project", c.project, "-o", "json")).NotIndexed)
 
-	// A fact that a person entered about the user counts, too, and that of another user does not.
+	// A fact that a person entered about the user counts, and a fact about another user does not.
 	for job, stream := range map[string]string{"2": schema.MemoryStream("default", ""), "3": schema.MemoryStream("defaul", "")} {
 		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status)
 			SELECT ?, 'fact', if(event_id = '', 'other', event_id), ?, '', 'pending' FROM (SELECT any(event_id) AS event_id FROM events_raw WHERE stream = ?)`,

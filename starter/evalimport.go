@@ -97,7 +97,7 @@ func importDataset(name string, paths []string, opts eval.ImportOptions) (d eval
 	return eval.Own(files[0], paths[0], nil, "")
 }
 
-// Bounds of what is listed for people.
+// Bounds of the lists in the text output.
 const (
 	maxLeftOut   = 10
 	maxProcessed = 3

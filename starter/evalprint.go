@@ -13,7 +13,7 @@ import (
 	"axiommind/activities/retrieve/eval"
 )
 
-// maxWorse is how many of the questions that got worse are listed for people.
+// maxWorse bounds the list of questions that got worse.
 const maxWorse = 20
 
 func printEval(w io.Writer, o *evalOptions, r evalReport) error {
@@ -55,7 +55,7 @@ type group struct {
 	eval.Summary
 }
 
-// groupsOf are all questions, and those of each category and language if there are several.
+// groupsOf returns all questions, and those of each category and language if there are several.
 func groupsOf(run eval.Result) []group {
 	out := []group{{"all", run.Overall}}
 	for _, part := range []struct {
@@ -91,7 +91,7 @@ func renderMetrics(b *strings.Builder, head string, groups []group) {
 	b.WriteString("\n")
 }
 
-// renderHits is the table of how often any and all references were found.
+// renderHits writes the table of how often any and all references were found.
 func renderHits(b *strings.Builder, groups []group) {
 	names := []string{"hit@1", "hit@5", "hit@10", "hit@20", "all@1", "all@5", "all@10", "all@20"}
 	t := newTable(b, append([]string{"questions of"}, names...)...)
@@ -107,7 +107,7 @@ func renderHits(b *strings.Builder, groups []group) {
 	b.WriteString("\n")
 }
 
-// figure is a metric, or a dash if no question tells it.
+// figure formats a metric, or a dash if no question has a value for it.
 func figure(s eval.Summary, name string) string {
 	v, ok := s.Metric(name)
 	if !ok {
@@ -163,7 +163,7 @@ func sayComparison(b *strings.Builder, o *evalOptions, c eval.Comparison) {
 	}
 }
 
-// ranksText are the ranks of a question's references, with a dash for those that were not found.
+// ranksText lists the ranks of a question's references, with a dash for those that were not found.
 func ranksText(ranks []int) string {
 	words := make([]string, len(ranks))
 	for i, r := range ranks {

@@ -19,7 +19,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// searchRetriever asks as starter search does.
+// searchRetriever searches like starter search.
 type searchRetriever struct {
 	searcher *retrieve.Searcher
 	alpha    *float64
@@ -42,8 +42,8 @@ func (r searchRetriever) Retrieve(ctx context.Context, q eval.Question, limit in
 	return found, nil
 }
 
-// foundOf is a hit, an entry with all that say the same. An entry is found in the session that states it, and in the messages
-// that it quotes.
+// foundOf converts a hit, together with all entries that say the same. An entry is found in the session that states it, and
+// in the messages that it quotes.
 func foundOf(h retrieve.Hit) eval.Found {
 	switch h.Kind {
 	case retrieve.KindMessage:
@@ -70,7 +70,7 @@ func foundOf(h retrieve.Hit) eval.Found {
 	return f
 }
 
-// foundEntry is an entry with its quotes. One that is not in the source quotes nothing.
+// foundEntry converts an entry with its quotes. An entry that was not found in the source has no quotes.
 func foundEntry(id, text, session string, evidence []schema.Evidence) eval.Found {
 	f := eval.Found{Kind: eval.KindEntry, ID: id, Session: session}
 	lines := []string{text}
@@ -87,12 +87,12 @@ func foundEntry(id, text, session string, evidence []schema.Evidence) eval.Found
 // variant is a setting of the search.
 type variant struct {
 	name string
-	// alpha is nil for that of the embedder.
+	// alpha is nil for the embedder's default.
 	alpha   *float64
 	weights *retrieve.Weights
 }
 
-// variants are the setting that is asked for, and then those that change one thing of it.
+// variants returns the requested setting, followed by variants that change one part of it.
 func (o *evalOptions) variants() []variant {
 	var alpha *float64
 	if o.flags.Changed("alpha") {
@@ -103,7 +103,7 @@ func (o *evalOptions) variants() []variant {
 		words, meaning := 0.0, 1.0
 		alone := retrieve.DefaultWeights()
 		alone.Neighbours = retrieve.Neighbours{}
-		// The zero value has no factor but 1, and no neighbours.
+		// In the zero value all factors are 1 and there are no neighbours.
 		plain := &retrieve.Weights{}
 		all = append(all,
 			variant{"words alone (bm25)", &words, plain}, variant{"meaning alone (vector)", &meaning, plain},
@@ -162,8 +162,8 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) 
 	return nil
 }
 
-// ready returns an error if the memory is not what the questions are about: there is none of a project, or a part of it is not
-// indexed yet and would be missed. With --now it returns how many items that is.
+// ready returns an error if a project or user of the questions has no memory, or if items are not indexed yet and would be
+// missed. With --now it returns the number of such items instead.
 func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version string) (int, error) {
 	var projects []string
 	for _, q := range eval.Half(o.half).Of(o.questions) {
@@ -197,7 +197,7 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version strin
 	return waiting, err
 }
 
-// settings are written into the result, so that it is known what was measured.
+// settings returns the settings that are written to the result, to record which variant was measured.
 func (v variant) settings(alpha float64) map[string]string {
 	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(alpha, 'g', -1, 64), "rerank": "default", "neighbours": "default"}
 	if v.weights != nil {

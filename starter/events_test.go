@@ -15,7 +15,7 @@ import (
 
 var updateTopics = flag.Bool("update", false, "write the tables of topics")
 
-// The topic's table of events is that of the registry.
+// The topic's table of events equals the registry.
 func TestTopicListsEvents(t *testing.T) {
 	t.Parallel()
 	requireTable(t, "help/events.md", "events", eventTable())
@@ -42,7 +42,7 @@ func requireTable(t *testing.T, path, name, want string) {
 	require.Equal(t, want, listed, update)
 }
 
-// eventTable is the registry in Markdown.
+// eventTable returns the registry in Markdown.
 func eventTable() string {
 	var b strings.Builder
 	b.WriteString("| type | stream | dedupe key | payload | meaning |\n|---|---|---|---|---|\n")
@@ -66,7 +66,7 @@ func TestEventTypesCommand(t *testing.T) {
 	}
 }
 
-// Every event that a task, a condition or an artifact may have in its history is told in words of its own.
+// Every event in the history of a task, a condition or an artifact has its own wording.
 func TestEventTexts(t *testing.T) {
 	t.Parallel()
 	told := 0

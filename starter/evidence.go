@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// proofGraphemes is how much text to show on each side of a span whose sentences are not stored.
+	// proofGraphemes is how much text to show on each side of a span without stored sentences.
 	proofGraphemes = 160
 	// lineGraphemes is how much text to show on each side of a span in a single line.
 	lineGraphemes = 100
@@ -23,9 +23,9 @@ const (
 	proofDifferences = 12
 )
 
-// standing describes a piece of evidence: found, aligned or proven, and what it lacks. Every command uses this
-// form. It lists up to most differences.
-func standing(e schema.Evidence, most int) string {
+// evidenceState describes a piece of evidence: found, aligned or proven, with the reason if it is not proven. Every command uses
+// this form. It lists up to most differences.
+func evidenceState(e schema.Evidence, most int) string {
 	text := ""
 	switch {
 	case !e.Found:
@@ -55,7 +55,7 @@ func notFound(reason string) string {
 	return "not found (" + strings.ReplaceAll(reason, "_", " ") + ")"
 }
 
-// unproven says why an aligned quote does not prove.
+// unproven explains why an aligned quote does not prove.
 func unproven(e schema.Evidence, most int) string {
 	if e.Trust == schema.TrustAgent {
 		return agentsWord([]schema.Evidence{e})
@@ -63,7 +63,7 @@ func unproven(e schema.Evidence, most int) string {
 	if e.Trust != "" && !e.Trust.Proves() {
 		return trustText(e.Trust) + " proves nothing"
 	}
-	if schema.HoldsRedaction(e.Text) {
+	if schema.ContainsRedaction(e.Text) {
 		return "a part of it was redacted"
 	}
 	p, known := passageOf(e)
@@ -76,7 +76,7 @@ func unproven(e schema.Evidence, most int) string {
 	return "the quote is a piece of a sentence"
 }
 
-// agentsWord says which agent states an entry with the evidence, or "" if none does.
+// agentsWord describes which agent states an entry with the evidence, or returns "" if none does.
 func agentsWord(pieces []schema.Evidence) string {
 	if by := schema.SaidByAgent(pieces); by != "" {
 		return "said by the agent " + unbroken(by)
@@ -84,7 +84,7 @@ func agentsWord(pieces []schema.Evidence) string {
 	return ""
 }
 
-// trustText names text of a class for people.
+// trustText describes text of a class of trust for people.
 func trustText(t schema.Trust) string {
 	switch t {
 	case schema.TrustTool:
@@ -110,7 +110,7 @@ func differencesOf(e schema.Evidence) []evidence.Difference {
 	return evidence.Differences(e.Quote, e.Text)
 }
 
-// differing lists differences after a colon. It is empty when there are none.
+// differing lists differences after a colon. It is empty if there are none.
 func differing(differences []evidence.Difference, most int) string {
 	if len(differences) == 0 {
 		return ""
@@ -133,8 +133,8 @@ func differing(differences []evidence.Difference, most int) string {
 	return ": " + strings.Join(said, ", ")
 }
 
-// standingOfAll describes all evidence of an entry: it is as weak as its weakest piece.
-func standingOfAll(aligned, proven, given bool) string {
+// evidenceStateOfAll describes all evidence of an entry: it is as weak as its weakest piece.
+func evidenceStateOfAll(aligned, proven, given bool) string {
 	switch {
 	case !given:
 		return "no evidence"
@@ -148,14 +148,14 @@ func standingOfAll(aligned, proven, given bool) string {
 
 func standingOfPieces(pieces []schema.Evidence) string {
 	unaligned := slices.ContainsFunc(pieces, func(e schema.Evidence) bool { return !e.Aligned })
-	return cmp.Or(agentsWord(pieces), standingOfAll(!unaligned, evidence.Proven(pieces), len(pieces) > 0))
+	return cmp.Or(agentsWord(pieces), evidenceStateOfAll(!unaligned, evidence.Proven(pieces), len(pieces) > 0))
 }
 
-// passage is a stretch of the source that holds a quote.
+// passage is a part of the source that contains a quote.
 type passage struct{ before, quoted, after string }
 
-// passageOf returns the sentences stored with a piece of evidence. None are stored for a piece that proves or when
-// they are too long. Sentences that do not hold the span are ignored.
+// passageOf returns the sentences stored with a piece of evidence. None are stored if the piece proves or if they are too
+// long. Sentences that do not contain the span are ignored.
 func passageOf(e schema.Evidence) (p passage, known bool) {
 	if e.Within == nil {
 		return passage{}, false
@@ -209,7 +209,7 @@ func lastGraphemes(s string, n int) string {
 	return "…" + s[starts[len(starts)-n]:]
 }
 
-// sayEvidence writes a line for each piece: its text, its place and its standing.
+// sayEvidence writes a line for each piece: its text, its place and its state.
 func sayEvidence(b *strings.Builder, sessionID string, pieces []schema.Evidence) {
 	for _, e := range pieces {
 		say(b, "   %s\n", evidenceLine(sessionID, e))
@@ -217,7 +217,7 @@ func sayEvidence(b *strings.Builder, sessionID string, pieces []schema.Evidence)
 }
 
 func evidenceLine(sessionID string, e schema.Evidence) string {
-	worth := standing(e, lineDifferences)
+	worth := evidenceState(e, lineDifferences)
 	if !e.Found {
 		return fmt.Sprintf("“%s” — %s", oneLine(e.Quote, 120), worth)
 	}

@@ -24,8 +24,7 @@ import (
 	"axiommind/schema"
 )
 
-// piece is evidence at the one place in a message that is marked with ⟦ and ⟧, in the sentences that stand
-// between ‹ and ›.
+// piece returns evidence for the text between ⟦ and ⟧, in the sentences between ‹ and ›.
 func piece(marked string) schema.Evidence {
 	plain := strings.NewReplacer("⟦", "", "⟧", "", "‹", "", "›", "")
 	at := func(mark string) int {
@@ -53,7 +52,7 @@ func provenPiece(marked string) schema.Evidence {
 	return e
 }
 
-// quoting is a piece whose quote is another text than the source's.
+// quoting returns a piece whose quote differs from the source's text.
 func quoting(quote string, method schema.Method, confidence float64, marked string) schema.Evidence {
 	e := piece(marked)
 	e.Quote, e.Method, e.Confidence, e.Aligned = quote, method, confidence, method.Aligns()
@@ -64,7 +63,7 @@ func missing(quote, reason string) schema.Evidence {
 	return schema.Evidence{MessageIndex: 3, Quote: quote, Reason: reason}
 }
 
-// Each form in which evidence is shown, in one line and with the entry.
+// Every form of evidence is shown in one line and with the entry.
 func TestFormsOfEvidence(t *testing.T) {
 	t.Parallel()
 	several := provenPiece("⟦Use tabs.⟧ Use tabs.")
@@ -135,10 +134,10 @@ func TestFormsOfEvidence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.standing, standing(tt.piece, lineDifferences))
+			require.Equal(t, tt.standing, evidenceState(tt.piece, lineDifferences))
 			require.Equal(t, tt.line, evidenceLine("s", tt.piece))
 			shown := shownWithEntry(t, tt.piece)
-			require.Contains(t, shown, "\nevidence 1 of 1: "+standing(tt.piece, proofDifferences)+"\n")
+			require.Contains(t, shown, "\nevidence 1 of 1: "+evidenceState(tt.piece, proofDifferences)+"\n")
 			if tt.piece.Found {
 				require.True(t, strings.HasSuffix(shown, ", checked against the source\n"+quotedAs(tt.piece)+
 					"  │ "+strings.ReplaceAll(tt.passages, "\n", "\n  │ ")+"\n"), shown)
@@ -156,7 +155,7 @@ func quotedAs(e schema.Evidence) string {
 	return "  quoted as “" + e.Quote + "”\n"
 }
 
-// contexts are what stands around the pieces above that are shown without their sentences.
+// contexts are the texts around those pieces above that are shown without their sentences.
 var contexts = map[string][2]string{
 	"We use Go.": {"Yes. ", " Fine?"}, "Use tabs.": {"", " Use tabs."}, "30 seconds": {"Never mind. It waits ", " and more. Good."},
 }
@@ -170,7 +169,7 @@ func shownWithEntry(t *testing.T, e schema.Evidence) string {
 	return b.String()
 }
 
-// An entry is shown with what its evidence is as a whole, and with what of it is not true.
+// An entry is shown with the state of its evidence as a whole, and with the pieces that the source does not confirm.
 func TestEvidenceOfEntry(t *testing.T) {
 	t.Parallel()
 	good := proof{Evidence: provenPiece("⟦Use tabs.⟧"), Role: schema.RoleUser, Holds: true}
@@ -198,13 +197,13 @@ func TestEvidenceOfEntry(t *testing.T) {
 	}
 }
 
-// A search says of each hit what its evidence is, and shows the sentences of what does not prove.
+// A search shows the state of each hit's evidence, and the sentences of unproven pieces.
 func TestSearchShowsStanding(t *testing.T) {
 	t.Parallel()
 	proven, cutOff := provenPiece("⟦Use tabs.⟧"), piece("‹Never ⟦use tabs.⟧›")
 	h := retrieve.Hit{Entry: schema.Entry{ID: "0123456789", Title: "Use tabs.", Type: schema.EntryDecision, Stage: schema.StageWorking,
 		SessionID: "a", Evidence: []schema.Evidence{proven}}, EvidenceSessionID: "a", Score: 0.5}
-	h.Sessions = []retrieve.Saying{
+	h.Sessions = []retrieve.Statement{
 		{SessionID: "a"},
 		{SessionID: "b", EvidenceSessionID: "b", EntryID: "abcdefghij", Type: schema.EntryFact, Stage: schema.StageWorking, Evidence: []schema.Evidence{proven, cutOff}},
 		{SessionID: "c", EvidenceSessionID: "c", EntryID: "klm", Type: schema.EntryFact, Stage: schema.StageRaw, Evidence: []schema.Evidence{missing("Tabs", schema.ReasonTooShort)}},
@@ -225,7 +224,7 @@ func TestSearchShowsStanding(t *testing.T) {
 `, b.String())
 }
 
-// A finding says what the piece was recorded as, and shows its sentences when it does not prove.
+// A finding shows how the piece was recorded, and its sentences if it does not prove.
 func TestFindingShowsPiece(t *testing.T) {
 	t.Parallel()
 	e := quoting("It takes 46 days\nin all.", schema.MethodApproximate, 0.91, "Well. ‹⟦It takes 40 days in all.⟧›")
@@ -249,7 +248,7 @@ func TestFindingShowsPiece(t *testing.T) {
 	}
 }
 
-// A report of done says what its evidence is, in a list and in the history.
+// A done report shows the state of its evidence, in a list and in the history.
 func TestDoneReportShowsStanding(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -275,7 +274,7 @@ func TestDoneReportShowsStanding(t *testing.T) {
 	require.Empty(t, doneText(nil))
 }
 
-// A history shows the sentences of what does not prove.
+// A history shows the sentences of unproven evidence.
 func TestTaskHistoryShowsPieces(t *testing.T) {
 	t.Parallel()
 	cutOff := piece("‹It is not ⟦done⟧.›")
@@ -301,7 +300,7 @@ func TestTopicShowsEvidence(t *testing.T) {
 	}
 }
 
-// A newcomer gives the id that the README shows to the demo's memories.
+// The entry id in the README exists in the demo's memories.
 func TestReadmeNamesEntry(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../README.md")
@@ -315,8 +314,7 @@ func TestReadmeNamesEntry(t *testing.T) {
 	require.Contains(t, entryShowCommand.examples, short(id))
 }
 
-// Long sentences are cut far from the quote in a line, and whole with the entry. Many differences are
-// counted.
+// In one line, long sentences are cut far from the quote. With the entry they are whole. Many differences are counted.
 func TestLongEvidence(t *testing.T) {
 	t.Parallel()
 	ideographs := strings.Repeat("字", 150)
@@ -335,16 +333,16 @@ func TestLongEvidence(t *testing.T) {
 		source += fmt.Sprintf("the value is %d here, ", i+50)
 	}
 	e = quoting(quote, schema.MethodApproximate, 0.86, "‹⟦"+source+"⟧›")
-	require.Equal(t, "found at 86 %, not aligned: “0” for “50”, “1” for “51”, “2” for “52”, 17 more differences", standing(e, lineDifferences))
-	require.True(t, strings.HasSuffix(standing(e, proofDifferences), "“11” for “61”, 8 more differences"))
+	require.Equal(t, "found at 86 %, not aligned: “0” for “50”, “1” for “51”, “2” for “52”, 17 more differences", evidenceState(e, lineDifferences))
+	require.True(t, strings.HasSuffix(evidenceState(e, proofDifferences), "“11” for “61”, 8 more differences"))
 	e = quoting("x "+strings.Repeat("much ", 100), schema.MethodJoined, 0.86, "‹⟦x⟧›")
-	require.Contains(t, standing(e, lineDifferences), "…” is added")
+	require.Contains(t, evidenceState(e, lineDifferences), "…” is added")
 }
 
-// A source cannot set marks of its own, command a terminal, reorder a line or begin one.
+// A source cannot insert marks, control a terminal, reorder a line or start a new one.
 func TestHostileEvidence(t *testing.T) {
 	t.Parallel()
-	// Squares are as long as the marks, and become marks of the source's own.
+	// Squares have the same length as the marks, which replace them below as marks of the source.
 	e := piece("‹A □" + red + "■ " + turn + " \n⟦the quote⟧ " + link + ghost + ".\r\nevidence 2 of 2: proven\u2028\u0085■›")
 	e.Within.Text = strings.NewReplacer("□", "⟦", "■", "⟧").Replace(e.Within.Text)
 	e.Quote = turn + red + "\nthe quote"
@@ -373,7 +371,7 @@ func TestHostileEvidence(t *testing.T) {
 	}
 }
 
-// Whatever is stored is shown without fault, in one line.
+// Any stored evidence is shown in one line without an error.
 func TestAnyEvidenceIsShown(t *testing.T) {
 	t.Parallel()
 	span := rapid.Custom(func(t *rapid.T) schema.Span {
@@ -397,7 +395,7 @@ func TestAnyEvidenceIsShown(t *testing.T) {
 	})
 }
 
-// Programs get the piece as it is stored, whether it holds, what is around it, and what differs.
+// The JSON output contains the stored piece, whether the source confirms it, the text around it and the differences.
 func TestProofInJSON(t *testing.T) {
 	t.Parallel()
 	e := quoting("It takes 46\u202e days.", schema.MethodApproximate, 0.91, "‹⟦It takes 40 days.⟧›")
@@ -416,7 +414,7 @@ func TestProofInJSON(t *testing.T) {
 	require.NotContains(t, fields, "problem")
 }
 
-// What is shown before and after a span has as many characters as are asked for, and says what it leaves out.
+// The text before and after a span has the requested number of characters, and marks omissions.
 func TestGraphemesAround(t *testing.T) {
 	t.Parallel()
 	const two = "👩\u200d🚀é"

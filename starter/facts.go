@@ -9,7 +9,7 @@ import (
 	"axiommind/activities/fact"
 )
 
-// owner identifies whose memory to read.
+// owner identifies the user and agent of a memory.
 type owner struct{ user, agent string }
 
 func (o *owner) add(f *pflag.FlagSet) {
@@ -24,7 +24,7 @@ func (o *owner) String() string {
 	return "user " + o.user + " by agent " + o.agent
 }
 
-// readFacts runs fn with the tables of facts, and says of what it returns how the entries stand.
+// readFacts runs fn with the tables of facts, and adds the state of their entries to the result.
 func readFacts(ctx context.Context, conn driver.Conn, o *owner, fn func(*fact.Tables) ([]fact.Fact, error)) ([]fact.Fact, error) {
 	tables := fact.NewTables(conn)
 	facts, err := fn(tables)

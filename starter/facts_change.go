@@ -28,7 +28,7 @@ type factFlags struct {
 	confidence            float64
 }
 
-// add adds the flags that all of them have. The version is that of the thing.
+// add adds the flags that all of these commands share. --expect-version refers to thing.
 func (x *factFlags) add(f *pflag.FlagSet, op fact.Op, thing string) {
 	x.flags, x.command.Op = f, op
 	x.owner.add(f)
@@ -36,7 +36,7 @@ func (x *factFlags) add(f *pflag.FlagSet, op fact.Op, thing string) {
 	f.Uint64Var(&x.command.ExpectVersion, "expect-version", 0, "refuse if "+thing+" has another version")
 }
 
-// addFields adds the flags of what a fact has besides its content.
+// addFields adds the flags for the other fields of a fact.
 func (x *factFlags) addFields() {
 	x.flags.StringVar(&x.category, "category", "", "one of "+strings.Join(schema.FactCategories(), ", "))
 	x.addConfidence(fact.DefaultConfidence)
@@ -51,7 +51,7 @@ func (x *factFlags) addProject() {
 	x.flags.StringVar(&x.command.Project, "project", "default", "project that they belong to, for context --project")
 }
 
-// take fills the command from the flags, and says what is wrong with them.
+// take fills the command from the flags, or returns an error about an invalid flag.
 func (x *factFlags) take() error {
 	c := &x.command
 	c.User, c.Agent = x.user, x.agent
@@ -91,7 +91,7 @@ func textOf(words []string) (*string, error) {
 	return &text, nil
 }
 
-// tell sends the command, named anew, to the memory's writer and waits until it is done.
+// tell sends the command with a new request id to the memory's writer and waits for the result.
 func (a *app) tell(ctx context.Context, c fact.Command) (result fact.Result, err error) {
 	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
@@ -219,7 +219,7 @@ func (a *app) factsDeleteCommand(f *pflag.FlagSet) func(context.Context, []strin
 	}
 }
 
-// remembered returns the facts that are named by the beginnings of their ids, each once. None of them is deleted or evicted.
+// remembered returns the facts with the given beginnings of ids, each once. Deleted and evicted facts are excluded.
 func (a *app) remembered(ctx context.Context, o *owner, given []string) (facts []fact.Fact, err error) {
 	err = a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) error {
 		for _, id := range given {

@@ -64,12 +64,12 @@ func printChangesOfFacts(w io.Writer, changes []fact.Change) error {
 	return err
 }
 
-// maxContentShown is how much of a content is shown in a history, in characters.
+// maxContentShown bounds a content in a history, in characters.
 const maxContentShown = 200
 
 func quote(s string) string { return "“" + oneLine(s, maxContentShown) + "”" }
 
-// changeLines say what the event did, and who or what caused it.
+// changeLines describe the event's change and its cause.
 func changeLines(c fact.Change) ([]string, error) {
 	what, act, err := changeOfFact(c)
 	if err != nil {
@@ -88,7 +88,7 @@ func changeLines(c fact.Change) ([]string, error) {
 	return []string{what, from}, nil
 }
 
-// changeOfFact says what the event did.
+// changeOfFact describes the event's change.
 func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
 	payload, err := schema.DecodePayload(c.Event)
 	if err != nil {
@@ -112,7 +112,7 @@ func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
 			what += ", because it was said: " + quote(e.Quote)
 		}
 	case schema.FactEvictedPayload:
-		score := "confidence" // Events of before there were policies name none.
+		score := "confidence" // Events from before the introduction of policies name none.
 		if p.Policy != "" {
 			score = fmt.Sprintf("score, %.2f by policy %s", p.Score, oneLine(p.Policy, 60))
 		}
@@ -144,7 +144,7 @@ func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
 	return what, act, nil
 }
 
-// updatedFields say what of the fact was changed.
+// updatedFields list the changed fields of the fact.
 func updatedFields(before fact.Fact, p schema.FactUpdatedPayload) (out []string) {
 	add := func(name, from, to string) {
 		if from != to {
@@ -169,17 +169,17 @@ func updatedFields(before fact.Fact, p schema.FactUpdatedPayload) (out []string)
 	return out
 }
 
-// factsOfBuild is what became of the facts that a build proposed.
+// factsOfBuild is the result of the facts that a build proposed.
 type factsOfBuild struct {
 	fact.Result
-	// Lost are the merges, evictions and deletions, in the order of their events. What was skipped is a problem of the build.
+	// Lost are the merges, evictions and deletions, in the order of their events. Skipped facts are problems of the build.
 	Lost []fact.Change `json:"lost,omitempty"`
 }
 
-// maxLost is how many of them people are shown.
+// maxLost bounds the text output of Lost.
 const maxLost = 100
 
-// readFactsOfBuild reads what the build did to its memory. It is nil if it did nothing.
+// readFactsOfBuild reads the build's changes to its memory. It returns nil if there are none.
 func readFactsOfBuild(ctx context.Context, conn driver.Conn, key schema.SessionKey, buildID string) (*factsOfBuild, error) {
 	changes, err := fact.NewTables(conn).BuildChanges(ctx, key.User, key.Agent, buildID)
 	if err != nil || len(changes) == 0 {
@@ -198,7 +198,8 @@ func readFactsOfBuild(ctx context.Context, conn driver.Conn, key schema.SessionK
 	return out, nil
 }
 
-// sayFactsOfBuild writes how many facts the build made, and each one that gave way or was merged, with the reason.
+// sayFactsOfBuild writes how many facts the build created, and each one that was evicted, deleted or merged, with the
+// reason.
 func sayFactsOfBuild(b *strings.Builder, f *factsOfBuild) error {
 	if f == nil {
 		return nil

@@ -45,7 +45,7 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 		s.User, s.Agent, s.Limit, s.Offset = o.user, o.agent, p.ask(), p.offset
 		s.AllProjects = !f.Changed("project")
 		return a.withFacts(ctx, func(conn driver.Conn, t *fact.Tables) error {
-			// The version is read first: one that is too old is refused, one that is too new would not be.
+			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
 			version, err := t.Version(ctx, o.user, o.agent)
 			if err != nil {
 				return err
@@ -63,7 +63,7 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	}
 }
 
-// printFacts prints a page of the facts of a memory that has the version.
+// printFacts prints a page of the facts of a memory with the version.
 func printFacts(w io.Writer, facts []fact.Fact, version uint64) error {
 	t := newTable(w, "fact", "category", "confidence", "content", "entry")
 	for _, x := range facts {
@@ -80,7 +80,7 @@ func printFacts(w io.Writer, facts []fact.Fact, version uint64) error {
 	return err
 }
 
-// goneText says why the fact is no longer remembered. It is empty if it is.
+// goneText describes why the fact is no longer remembered. It is empty if it is.
 func goneText(f fact.Fact) string {
 	switch {
 	case f.Status == fact.Active || f.Status == "":
@@ -91,7 +91,7 @@ func goneText(f fact.Fact) string {
 	return ", " + string(f.Status) + ": " + oneLine(f.GoneReason, 60)
 }
 
-// factText says whether the fact is no longer believed, or contested. It is empty otherwise.
+// factText describes whether the fact is no longer believed, or contested. It is empty otherwise.
 func factText(s *fact.Standing) string {
 	switch {
 	case s.Ended() && s.SupersededBy != "":

@@ -22,7 +22,7 @@ type shownFact struct {
 	Proofs []proof    `json:"proofs,omitempty"`
 }
 
-// resolveFact returns the fact that is named by the beginning of its id.
+// resolveFact returns the fact whose id begins with given.
 func resolveFact(ctx context.Context, t *fact.Tables, o *owner, given string) (fact.Fact, error) {
 	f, err := t.Resolve(ctx, o.user, o.agent, given)
 	if errors.Is(err, fact.ErrFactNotFound) || errors.Is(err, table.ErrAmbiguous) {
@@ -54,7 +54,7 @@ func (a *app) factsShowCommand(f *pflag.FlagSet) func(context.Context, []string)
 	}
 }
 
-// read reads how the fact stands and what its entry says.
+// read adds the state of the fact and its entry's evidence.
 func (s *shownFact) read(ctx context.Context, conn driver.Conn, t *fact.Tables, o *owner) error {
 	judged := []fact.Fact{s.Fact}
 	if err := t.Judge(ctx, o.user, o.agent, judged); err != nil {

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// A list marks the facts that are no longer believed or that are contested, and no others.
+// A list marks only the facts that are contested or no longer believed.
 func TestFactsTellTheirStanding(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -32,7 +32,7 @@ func TestFactsTellTheirStanding(t *testing.T) {
 	}
 }
 
-// Every event of a memory is told in words, within the width of lines, and no text of others breaks its line.
+// Every event of a memory has a wording within the line width, and no untrusted text breaks its line.
 func TestHistoryOfFactsIsTold(t *testing.T) {
 	t.Parallel()
 	some, empty := 0.25, ""
@@ -75,7 +75,7 @@ func TestHistoryOfFactsIsTold(t *testing.T) {
 	}
 }
 
-// A build tells what gave way to its facts; what was skipped is among its problems.
+// A build lists the facts that were evicted for its own. Skipped facts are among its problems.
 func TestFactsOfBuildAreTold(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -16,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// maxFactsFile is the size of the largest file that facts import reads.
+// maxFactsFile is the size of the largest file that facts import reads, in bytes.
 const maxFactsFile = 64 << 20
 
 var factsExportCommand = command{
@@ -65,7 +65,7 @@ func (a *app) factsExportCommand(f *pflag.FlagSet) func(context.Context, []strin
 	}
 }
 
-// imported is what became of a document.
+// imported is the result of importing a document.
 type imported struct {
 	fact.Result
 	DryRun bool `json:"dry_run,omitempty"`
@@ -107,8 +107,8 @@ func (a *app) factsImportCommand(f *pflag.FlagSet) func(context.Context, []strin
 	}
 }
 
-// readFactsFile reads what to import of a file or of standard input. An item that is too long for any command is refused
-// before any other is sent.
+// readFactsFile reads the items to import from a file or standard input. An item that is too long for any command is refused
+// before any item is sent.
 func (a *app) readFactsFile(name string) ([]fact.Item, []fact.NotTaken, error) {
 	in := a.in
 	if name != "-" {
@@ -142,7 +142,7 @@ func (a *app) readFactsFile(name string) ([]fact.Item, []fact.NotTaken, error) {
 	return items, not, nil
 }
 
-// itemName names an item for people.
+// itemName returns the name of an item for people.
 func itemName(item fact.Item) string {
 	if item.Section != "" {
 		return "the section " + item.Section
@@ -150,7 +150,8 @@ func itemName(item fact.Item) string {
 	return "the fact “" + oneLine(item.Content, 60) + "”"
 }
 
-// importItems sends the items in as many commands as they need. The version that is expected is that before the first one.
+// importItems sends the items in as many commands as they need. The expected version is the version before the first
+// command.
 func (a *app) importItems(ctx context.Context, c fact.Command, items []fact.Item, out *imported) error {
 	sent := 0
 	for _, chunk := range fact.Chunks(items) {
@@ -183,7 +184,7 @@ func (i *imported) skip(reason string, n int) {
 	i.Skipped[reason] += n
 }
 
-// tryImport says what would become of the items, apart from what the worker's options decide: merges and evictions.
+// tryImport predicts the result for each item, except merges and evictions, which depend on the worker's options.
 func (a *app) tryImport(ctx context.Context, o *owner, expect uint64, items []fact.Item, out *imported) error {
 	var m fact.Memory
 	err := a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) (err error) {
@@ -241,7 +242,7 @@ func printImported(w io.Writer, i imported) error {
 	return err
 }
 
-// factCounts count what became of several facts.
+// factCounts lists how many facts were created, updated, merged, deleted and so on.
 func factCounts(r fact.Result) []string {
 	out := []string{fmt.Sprintf("%d created", r.Created)}
 	for _, of := range []struct {
@@ -265,7 +266,7 @@ func factCounts(r fact.Result) []string {
 	return out
 }
 
-// reasonWords is the reason for a skip as people read it.
+// reasonWords returns the reason for a skip as people read it.
 func reasonWords(reason string) string { return strings.ReplaceAll(reason, "_", " ") }
 
 var factsClearCommand = command{
@@ -300,7 +301,7 @@ func (a *app) factsClearCommand(f *pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// confirmClear asks the person at the terminal, who must type the user's name.
+// confirmClear asks the person at the terminal to type the user's name.
 func (a *app) confirmClear(ctx context.Context, o *owner) error {
 	if !isTerminal(a.in) {
 		return usagef("facts clear forgets all facts and the profile of %s for good: nobody is asked here, so say --yes", o)

@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// A memory is written, read, refused, moved and cleared from the command line.
+// The command line writes, reads, moves and clears a memory, and refuses mistakes.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -153,7 +153,7 @@ func TestImportOfManyFacts(t *testing.T) {
 	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user, "--project", "q", "--limit", "1000", "-o", "json")), 207)
 }
 
-// All facts are kept that several people add at once.
+// Facts that are added concurrently are all stored.
 func TestFactsAtOnce(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -166,7 +166,7 @@ func TestFactsAtOnce(t *testing.T) {
 	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user, "-o", "json")), 4)
 }
 
-// contentsOf is a document without what an import gives anew: ids, sources and when it was written.
+// contentsOf returns a document without the values that an import creates: ids, sources and write times.
 func contentsOf(t *testing.T, raw []byte) fact.Document {
 	t.Helper()
 	var d fact.Document

@@ -65,11 +65,11 @@ func (p *page) check() error {
 	return nil
 }
 
-// ask is how many rows to read: one more than to show, to know whether there are more.
+// ask returns how many rows to read: one more than to show, to detect whether there are more.
 func (p *page) ask() int { return p.limit + 1 }
 
-// list prints the rows of a page, of which one too many may have been read. If so, a line below says how to see the
-// next ones; with JSON output it goes to stderr.
+// list prints the rows of a page, of which one extra may have been read. If so, a line below shows how to see the next ones.
+// With JSON output that line goes to stderr.
 func list[T any](a *app, p *page, rows []T, none string, people func(w io.Writer, rows []T) error) error {
 	more := len(rows) > p.limit
 	rows = rows[:min(len(rows), p.limit)]
@@ -82,7 +82,7 @@ func list[T any](a *app, p *page, rows []T, none string, people func(w io.Writer
 	return a.closing(p, len(rows), more)
 }
 
-// print prints the rows, or a line when there are none.
+// print prints the rows, or the text none if there are no rows.
 func (p *page) print(w io.Writer, rows int, none string, people func() error) error {
 	switch {
 	case rows > 0:
@@ -94,7 +94,7 @@ func (p *page) print(w io.Writer, rows int, none string, people func() error) er
 	return err
 }
 
-// closing says that there are more rows.
+// closing prints that there are more rows.
 func (a *app) closing(p *page, rows int, more bool) error {
 	if !more {
 		return nil

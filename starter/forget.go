@@ -26,7 +26,7 @@ import (
 type forgetOptions struct {
 	schema.ForgetInput
 	yes, verify, printInput bool
-	// fresh is true if the id is that of no erasure yet.
+	// fresh is true if no erasure has the id yet.
 	fresh bool
 }
 
@@ -55,7 +55,7 @@ func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	return func(ctx context.Context, _ []string) error { return a.forget(ctx, o) }
 }
 
-// defaults fills in whose a session is.
+// defaults fills in the default project and user of a session, and validates the options.
 func (o *forgetOptions) defaults() error {
 	if o.SessionID != "" && o.Query == "" {
 		if o.Project == "" {
@@ -120,7 +120,7 @@ func (a *app) forget(ctx context.Context, o *forgetOptions) error {
 	return a.runForget(ctx, o)
 }
 
-// what is the word that a person types to go on.
+// what returns the word that a person types to confirm.
 func (o *forgetOptions) what() string {
 	switch o.Kind() {
 	case schema.EraseSession:
@@ -134,7 +134,7 @@ func (o *forgetOptions) what() string {
 	}
 }
 
-// forgetPreview is what an erasure would erase.
+// forgetPreview lists the content that an erasure would erase.
 type forgetPreview struct {
 	schema.ErasureCounts
 	ErasedSessions []schema.SessionKey `json:"erased_sessions"`
@@ -197,7 +197,7 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 	return err
 }
 
-// countLines says what is counted, and leaves out what there is none of.
+// countLines lists the counts that are not zero.
 func countLines(c schema.ErasureCounts) []string {
 	var out []string
 	for _, of := range []struct {
@@ -219,7 +219,7 @@ func countLines(c schema.ErasureCounts) []string {
 	return append(out, fmt.Sprintf("%s deleted, %d replaced", plural(c.Deleted, "event", "events"), c.Replaced))
 }
 
-// runForget has a worker erase, and waits for it.
+// runForget starts the erasure on a worker and waits for it.
 func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	c, err := a.temporal(ctx)
 	if err != nil {
@@ -264,7 +264,7 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	return nil
 }
 
-// awaitForget shows how far the erasure is until it ends.
+// awaitForget shows the progress of the erasure until it ends.
 func (a *app) awaitForget(ctx context.Context, c client.Client, run client.WorkflowRun, o *forgetOptions) (result schema.ForgetResult, err error) {
 	bar := a.newProgress(0, "steps done")
 	defer bar.finish()
@@ -283,7 +283,7 @@ func (a *app) awaitForget(ctx context.Context, c client.Client, run client.Workf
 	return result, nil
 }
 
-// checkEraser returns an error if no worker erases.
+// checkEraser returns an error if no worker runs erasures.
 func (a *app) checkEraser(ctx context.Context, c client.Client) error {
 	d, err := c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: a.cfg.TemporalNamespace, TaskQueue: &taskqueue.TaskQueue{Name: schema.QueueErase},
@@ -342,7 +342,7 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 	return err
 }
 
-// fewListed is for places about which there is nothing to do: a greeting of a harness stands in all sessions.
+// fewListed bounds the places that need no action: a greeting of a harness occurs in all sessions.
 const fewListed = 5
 
 func sayPlaces(b *strings.Builder, places []schema.Leftover, most int) {
@@ -393,7 +393,7 @@ func printErasures(w io.Writer, all []schema.Erasure) error {
 	return err
 }
 
-// erasureState says in one line what became of an erasure.
+// erasureState describes the state or the result of an erasure in one line.
 func erasureState(e schema.Erasure) string {
 	var state string
 	switch c := e.Finished.Counts; {

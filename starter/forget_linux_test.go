@@ -19,7 +19,7 @@ import (
 	"axiommind/schema"
 )
 
-// terminal opens a terminal at which the person types the lines.
+// terminal opens a terminal with the lines as its input.
 func terminal(t *testing.T, lines ...string) *os.File {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -44,12 +44,13 @@ func (c *cli) typing(screen *os.File, args ...string) output {
 	return output{code, out.String(), errOut.String()}
 }
 
-// Forgetting takes the session that is named, and never another one whose name begins so: not when the command is given again, as
-// after an error, and not when the name is mistyped. Only a person is offered the other one, and must type all of its name.
+// Forget takes the exact session name, and never a session whose name only begins with it. That is also true for a repeated
+// command, as after an error, and for a mistyped name. Only a person at a terminal is offered the longer name, and must type
+// it in full.
 func TestForgetTakesWholeNames(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	// Vectors are made anew for all who have the same embedder: here, nobody else.
+	// Vectors are rebuilt for all users of an embedder. No other test uses this one.
 	embedder := httptest.NewServer(http.HandlerFunc(embed))
 	t.Cleanup(embedder.Close)
 	c.env["OPENAI_API_KEY"] = "any"
@@ -76,7 +77,7 @@ func TestForgetTakesWholeNames(t *testing.T) {
 	all := []string{"standup-1", "standup-12 'x'/ü"} // The forgotten one comes first.
 	require.ElementsMatch(t, all, sessions())
 
-	// A mistyped name erases nothing, whoever confirms it.
+	// A mistyped name erases nothing, with or without confirmation.
 	for _, more := range [][]string{{"--yes"}, {}} {
 		o := forget("standup-", more...)
 		require.Equal(t, exitUsage, o.code, o)
@@ -94,14 +95,14 @@ func TestForgetTakesWholeNames(t *testing.T) {
 	}
 	require.ElementsMatch(t, all, sessions())
 
-	// The name itself is taken, though another begins so, and what is erased is printed.
+	// The exact name is taken even if another name begins with it, and the erased items are printed.
 	o = forget("standup-1", "--yes")
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.err, "erasing from every store:\n  session standup-1 of user default in project "+c.project+"\n  1 session\n  1 message\n")
 	require.Contains(t, o.out, "forgotten (erasure ")
 	require.ElementsMatch(t, all[1:], sessions())
 
-	// Given again, it looks for what is left, and erases nothing.
+	// A repeated command searches for leftovers and erases nothing.
 	o = forget("standup-1", "--yes")
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.err, "this session was forgotten at ")

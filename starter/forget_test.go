@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Forgetting again continues or verifies the erasure of the same, and begins another one only of content that was admitted again.
+// Forgetting again resumes or verifies the same erasure. Only content that was admitted again starts another erasure.
 func TestForgetAgainIsTheSameErasure(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)

@@ -17,10 +17,10 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// localStore is how forget calls the state directory.
+// localStore is forget's name for the state directory.
 const localStore = "this machine"
 
-// local returns the places in the state directory that hold something to erase: contexts that are not delivered, copies of standard
+// local returns the places in the state directory that contain something to erase: undelivered contexts, copies of standard
 // input, states of watch, and lines of the hooks' log. With drop it removes them.
 func (a *app) local(o *forgetOptions, drop bool) ([]schema.Leftover, error) {
 	places := []schema.Leftover{}
@@ -45,7 +45,7 @@ func (a *app) local(o *forgetOptions, drop bool) ([]schema.Leftover, error) {
 	return places, nil
 }
 
-// concerns reports whether a session is to be erased as a whole.
+// concerns reports whether a session is erased as a whole.
 func (o *forgetOptions) concerns(key schema.SessionKey) bool {
 	switch o.Kind() {
 	case schema.EraseSession:
@@ -59,7 +59,7 @@ func (o *forgetOptions) concerns(key schema.SessionKey) bool {
 	}
 }
 
-// seeks reports whether the text is to be erased wherever the session says it.
+// seeks reports whether the text is erased wherever the session contains it.
 func (o *forgetOptions) seeks(key schema.SessionKey, text string) bool {
 	return o.Kind() == schema.EraseQuery && (o.User == "" || key.User == o.User) && (o.Project == "" || key.Project == o.Project) &&
 		erase.Holds(o.ErasureScope, text)
@@ -88,7 +88,7 @@ func (o *forgetOptions) localCopies(dir statedir.Dir, drop bool) (n int, err err
 		}
 		key, found, readErr := format.ReadKept(f, o.seeks)
 		_ = f.Close()
-		if readErr == nil && !found && !o.concerns(key) { // A broken copy may be anybody's.
+		if readErr == nil && !found && !o.concerns(key) { // A broken copy may belong to any user.
 			continue
 		}
 		n++
@@ -108,7 +108,7 @@ func (o *forgetOptions) localWatched(dir statedir.Dir, drop bool) (n int, err er
 	for _, file := range files {
 		s, readErr := readWatchState(filepath.Join(dir.Path(statedir.Watch), file.Name()))
 		if readErr != nil {
-			continue // It is gone, or half written, and then tells no name.
+			continue // It is gone, or is incomplete and contains no name.
 		}
 		switch {
 		case o.Kind() == schema.EraseSession && s.Scope == o.Session().Scope && s.knows(o.SessionID):
@@ -150,7 +150,8 @@ func (o *forgetOptions) localLines(dir statedir.Dir, drop bool) (n int, err erro
 	return n, err
 }
 
-// names reports whether a line, in which a name stands as Go quotes it, perhaps twice, names the session, user or project.
+// names reports whether a line names the session, user or project. A name in the log is quoted as Go quotes it, perhaps
+// twice.
 func (o *forgetOptions) names(line string) bool {
 	name := o.what()
 	if o.Kind() == schema.EraseQuery {

@@ -15,7 +15,7 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// machine puts something of a session into each place of a state directory, as the programs do.
+// machine writes an item of a session to each place of a state directory, as the programs do.
 func machine(t *testing.T, a *app, key schema.SessionKey, text string) {
 	t.Helper()
 	spool := door.Spool{Dir: a.cfg.State.Path(statedir.Outbox)}
@@ -48,7 +48,7 @@ func machine(t *testing.T, a *app, key schema.SessionKey, text string) {
 	require.NoError(t, log.Close())
 }
 
-// Forget finds the traces of a session, a user, a project or a text in the state directory, and drops no others.
+// Forget finds the traces of a session, a user, a project or a text in the state directory, and removes no others.
 func TestForgetInStateDirectory(t *testing.T) {
 	t.Parallel()
 	mine := schema.SessionKey{Scope: schema.Scope{Project: "проект", User: "안나 \"/'"}, SessionID: "gone-세션"}

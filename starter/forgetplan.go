@@ -13,9 +13,9 @@ import (
 	"axiommind/schema"
 )
 
-// planForget returns what is to be erased, or nil if every store is to be searched only. It resumes an erasure of the same. The name
-// of a session that is not known may be the beginning of a longer one: then a person is asked for the whole of it, and a program is
-// told.
+// planForget returns the plan of an erasure, or nil if every store is only searched. It resumes an erasure of the same
+// scope. An unknown session name may be the beginning of a longer one. Then a person at a terminal is asked for the whole
+// name, and a program gets an error that suggests it.
 func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.Store, o *forgetOptions) (*erase.Plan, error) {
 	known, err := a.findErasure(ctx, log, o)
 	if err != nil || o.Verify {
@@ -46,7 +46,7 @@ func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.St
 	return erase.Make(ctx, log, conn, "preview", o.ErasureScope, nil)
 }
 
-// findErasure finds the erasure of the same that is to be resumed, and reports whether there is one.
+// findErasure finds an erasure of the same scope to resume, and reports whether there is one.
 func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOptions) (bool, error) {
 	o.Verify = o.verify
 	if o.ID != "" {
@@ -85,20 +85,20 @@ func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOpt
 	return true, err
 }
 
-// resume is what becomes of an erasure when the same is to be forgotten again.
+// resume is how an earlier erasure of the same scope continues.
 type resume int
 
 const (
-	// resumeNone begins another erasure.
+	// resumeNone starts another erasure.
 	resumeNone resume = iota
-	// resumeErase erases under the same id: it has not ended, or has left something.
+	// resumeErase erases under the same id: the erasure has not ended, or has leftovers.
 	resumeErase
 	// resumeVerify searches every store again: the tombstone keeps the session, user or project out of the log.
 	resumeVerify
 )
 
-// resumed returns which of the erasures of one scope, the latest first, is resumed, and how. Lifted content may have been stored again:
-// such an erasure is only verified, and only on demand.
+// resumed returns which of the erasures of one scope, the latest first, is resumed, and how. After content was lifted, it
+// may have been stored again. Such an erasure is only verified, and only on demand.
 func resumed(all []schema.Erasure, verify bool) (schema.Erasure, resume) {
 	for _, e := range all {
 		ended := !e.FinishedAt.IsZero() && e.Finished.Failed == ""
@@ -115,8 +115,8 @@ func resumed(all []schema.Erasure, verify bool) (schema.Erasure, resume) {
 	return schema.Erasure{}, resumeNone
 }
 
-// again is the command that resumes the erasure by the flag. It leaves out a text, which logs must not keep, and an id that the erasure of
-// the same may not have got: it is found without.
+// again returns the command that resumes the erasure with the flag. It omits the text of a query, which logs must not
+// contain, and a fresh id, which the erasure may not have got. Without an id the erasure is found by its scope.
 func (o *forgetOptions) again(flag string) string {
 	words := []string{"starter", "forget"}
 	if o.Query != "" {

@@ -48,7 +48,7 @@ func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) 
 	}
 }
 
-// knows reports whether something is remembered of the project.
+// knows reports whether the project has memories.
 func (a *app) knows(ctx context.Context, project string) (bool, error) {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func nothingKnown(project string) string {
 	return "nothing is remembered of project " + unbroken(project) + "; starter health lists the projects"
 }
 
-// graduateProject asks for passes until no session waits, and then for one that looks at half-lives.
+// graduateProject requests passes until no session is pending, and then one that checks half-lives.
 func (a *app) graduateProject(ctx context.Context, project string, apply bool) (all graduate.PassResult, err error) {
 	in := graduate.PassInput{Project: project, Actor: actor()}
 	for {
@@ -83,7 +83,8 @@ func (a *app) graduateProject(ctx context.Context, project string, apply bool) (
 	}
 }
 
-// sumOfPasses adds what one more pass did. What would fall is the same in each pass, until it is applied.
+// sumOfPasses adds the result of one more pass. Until demotions are applied, each pass reports all of them, so these are not
+// summed.
 func sumOfPasses(all, one graduate.PassResult, applied bool) graduate.PassResult {
 	all.Sessions += one.Sessions
 	all.Verified += one.Verified
@@ -132,7 +133,7 @@ func printGraduated(w io.Writer, project string, applied bool, r graduate.PassRe
 	return err
 }
 
-// inProject is the command line of a command in the project, for people to copy.
+// inProject returns the command line of a command in the project, for people to copy.
 func inProject(project string, words ...string) string {
 	if project != "default" {
 		words = append(words, "--project="+project)
@@ -140,7 +141,7 @@ func inProject(project string, words ...string) string {
 	return build.Command(words...)
 }
 
-// passText says what passes did.
+// passText describes the results of passes.
 func passText(r graduate.PassResult) string {
 	var done []string
 	for _, each := range []struct {
@@ -161,7 +162,7 @@ func passText(r graduate.PassResult) string {
 	return cmp.Or(strings.Join(done, ", "), "nothing follows from it")
 }
 
-// rule sends the command to the graduation of its project, waits until it is done, and prints what became of each thing.
+// rule sends the command to the graduation of its project, waits until it is done, and prints the result for each item.
 func (a *app) rule(ctx context.Context, c graduate.Command) error {
 	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
@@ -178,7 +179,7 @@ func (a *app) rule(ctx context.Context, c graduate.Command) error {
 func printRuled(w io.Writer, r graduate.CommandResult) error {
 	var b strings.Builder
 	for _, c := range r.Changes {
-		say(&b, "%s: %s\n", short(c.ID), shortIDs(c.What))
+		say(&b, "%s: %s\n", short(c.ID), shortIDs(c.Text))
 	}
 	switch {
 	case r.MoreChanges > 0:

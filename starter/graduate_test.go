@@ -14,7 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// What passes did is told in a sentence, and what is past its half-life with the commands that let it fall or keep it.
+// The results of passes are printed as a sentence. Memories past their half-life are printed with the commands that demote
+// or keep them.
 func TestGraduatedIsTold(t *testing.T) {
 	t.Parallel()
 	fall := graduate.Fall{
@@ -51,7 +52,7 @@ func TestGraduatedIsTold(t *testing.T) {
 	require.Equal(t, "starter graduate", inProject("default", "graduate"), "the default project need not be given")
 }
 
-// Whatever passes do, their sum counts each thing once: what would fall is the same in each pass, what fell is not.
+// The sum of passes counts each item once: each pass repeats pending demotions, but not applied ones.
 func TestSumOfPasses(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,7 +87,7 @@ func TestRuledIsTold(t *testing.T) {
 	for want, r := range map[string]graduate.CommandResult{
 		"nothing to change\n": {},
 		"04a5ad1b: certified: confirmed by ann\n7c20e9f4: active\nand 2 changes more\n": {MoreChanges: 2, Changes: []graduate.CommandChange{
-			{ID: "04a5ad1b-1", What: "certified: confirmed by\nann"}, {ID: "7c20e9f4-1", What: "active"},
+			{ID: "04a5ad1b-1", Text: "certified: confirmed by\nann"}, {ID: "7c20e9f4-1", Text: "active"},
 		}},
 	} {
 		var b strings.Builder
@@ -107,7 +108,7 @@ var (
 	ended = time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC)
 )
 
-// A list of conflicts shows both statements, how each conflict ended, and what to do about an open one.
+// A list of conflicts shows both statements, how each conflict ended, and the next step for an open one.
 func TestConflictsAreTold(t *testing.T) {
 	t.Parallel()
 	open := graduate.Conflict{ID: "0a1b2c3d-1", Older: oslo, Newer: lima, Type: "value", Reason: "Oslo is not Lima", DetectedAt: ended}
@@ -139,7 +140,7 @@ func TestConflictsAreTold(t *testing.T) {
 	require.NotContains(t, b.String(), "to resolve")
 }
 
-// A decision is shown with what it rests on, as it was and as it is, and says when that no longer stands.
+// A decision is shown with its grounds as recorded and as they are now, and is flagged if a ground is no longer valid.
 func TestDecisionsAreTold(t *testing.T) {
 	t.Parallel()
 	sure := 0.9
@@ -165,7 +166,7 @@ func TestDecisionsAreTold(t *testing.T) {
 	require.Contains(t, b.String(), " by ann, confidence 0.90\nstate     stands\n")
 }
 
-// No text of a memory, a reason or a name adds a line that looks like one of the program.
+// No text of a memory, a reason or a name adds a line that looks like the program's own output.
 func TestLedgersKeepToTheirLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,7 +188,7 @@ func TestLedgersKeepToTheirLines(t *testing.T) {
 		require.Equal(t, 4, plain(func(w *strings.Builder) error { return printConflicts(w, project, []graduate.Conflict{c}) }))
 		require.Equal(t, 2, plain(func(w *strings.Builder) error { return printDecisions(w, []graduate.Decision{d}) }))
 		require.Equal(t, 2, plain(func(w *strings.Builder) error {
-			return printRuled(w, graduate.CommandResult{Changes: []graduate.CommandChange{{ID: "1", What: draw("what")}, {ID: draw("id")}}})
+			return printRuled(w, graduate.CommandResult{Changes: []graduate.CommandChange{{ID: "1", Text: draw("what")}, {ID: draw("id")}}})
 		}))
 	})
 }

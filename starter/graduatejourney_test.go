@@ -31,7 +31,7 @@ func (c *cli) entryOf(t *testing.T, title string) entry.Row {
 	return rows[i]
 }
 
-// contradiction processes two sessions of which the second contradicts the first, and returns the conflict.
+// contradiction processes two contradictory sessions and returns the conflict.
 func (c *cli) contradiction(t *testing.T) graduate.Conflict {
 	t.Helper()
 	for i, text := range []string{decision, strings.Replace(decision, "ClickHouse", "Postgres", 1)} {
@@ -45,8 +45,8 @@ func (c *cli) contradiction(t *testing.T) graduate.Conflict {
 	return conflicts[0]
 }
 
-// Two sessions that contradict each other are a conflict, until a person says which one is right. What is not is not
-// found any longer, and stays in the history.
+// Two sessions that contradict each other form a conflict until a person decides which one is right. The other one is no
+// longer found and stays in the history.
 func TestConflictIsResolved(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -92,7 +92,7 @@ func TestConflictIsResolved(t *testing.T) {
 	require.Zero(t, c.run("verify", "--project", c.project).code)
 }
 
-// Two statements that both are right are not found to contradict each other again.
+// Two statements that a person declared compatible are not reported as a conflict again.
 func TestConflictOfNone(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -107,7 +107,8 @@ func TestConflictOfNone(t *testing.T) {
 	}
 }
 
-// answering is a model that answers every question with the entries: titles with their quotes of the first message.
+// answering returns the URL of a model that answers every request with the entries: titles with their quotes of the first
+// message.
 func answering(t *testing.T, quotes map[string]string) string {
 	t.Helper()
 	var entries []map[string]any
@@ -119,7 +120,7 @@ func answering(t *testing.T, quotes map[string]string) string {
 	return answeringWith(t, entries)
 }
 
-// answeringWith is a model that answers every question with the entries.
+// answeringWith returns the URL of a model that answers every request with the entries.
 func answeringWith(t *testing.T, entries []map[string]any) string {
 	t.Helper()
 	content, err := json.Marshal(map[string]any{"entries": entries})
@@ -133,8 +134,8 @@ func answeringWith(t *testing.T, entries []map[string]any) string {
 	return model.URL
 }
 
-// What was only found is confirmed by a person: the whole sentence becomes its evidence, and it is certified. What nobody
-// said is not, whoever asks.
+// A person confirms an entry whose quote was only found: the whole sentence becomes its evidence, and it is certified. An
+// entry whose quote is not in the session can't be confirmed.
 func TestFoundEntryIsConfirmed(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -168,7 +169,8 @@ func TestFoundEntryIsConfirmed(t *testing.T) {
 	require.Zero(t, verified.code, verified)
 }
 
-// A retired entry is not found as what is believed any longer, says since when, why and by whom, and comes back as it was.
+// A retired entry is no longer found as believed. It shows when, why and by whom it was retired, and can be restored
+// unchanged.
 func TestEntryIsRetiredAndRestored(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -201,8 +203,8 @@ func TestEntryIsRetiredAndRestored(t *testing.T) {
 	require.Equal(t, exitUsage, c.run("entry", "retire", before.ID, "--because", "x", "--project", "another").code, "I10")
 }
 
-// A decision rests on verified memories alone, is shown with their quotes, and is in question when one of them is no
-// longer believed.
+// A decision rests only on verified memories and is shown with their quotes. It is in question once one of them is no longer
+// believed.
 func TestDecisionIsRecorded(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -252,7 +254,7 @@ func TestDecisionIsRecorded(t *testing.T) {
 	require.Equal(t, exitUsage, c.run("decisions", "show", recorded.ID, "--project", "another").code, "I10")
 }
 
-// Asked for with nothing to do, a pass says so, and is the same for programs.
+// A pass without work reports that, as text and as JSON.
 func TestGraduateNothing(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

@@ -76,7 +76,7 @@ func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	}
 }
 
-// words are the words of a measure's name.
+// words returns a measure's name as words.
 func words(measure string) string { return strings.ReplaceAll(measure, "_", " ") }
 
 func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
@@ -111,7 +111,7 @@ func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
 	return err
 }
 
-// printOneHealth prints a line for each count, with its share of what is believed.
+// printOneHealth prints each measure's count with its meaning, and the remedies.
 func printOneHealth(w io.Writer, h graduate.Health) error {
 	var b strings.Builder
 	say(&b, "project %s", h.Project)
@@ -127,18 +127,18 @@ func printOneHealth(w io.Writer, h graduate.Health) error {
 	return err
 }
 
-// mends says what makes the counts smaller that should be, and how to see what they count.
+// mends lists the commands that reduce counts, and those that list the counted memories.
 func mends(h graduate.Health) string {
 	var b strings.Builder
 	for _, m := range graduate.Measures() {
-		if m.Count(h) == 0 || len(m.Mends) == 0 {
+		if m.Count(h) == 0 || len(m.Remedies) == 0 {
 			continue
 		}
 		if b.Len() == 0 {
 			b.WriteString("\n")
 		}
 		say(&b, "%s: %s\n", words(m.Name), plural(m.Count(h), "memory", "memories"))
-		for _, command := range append([]string{"starter health --list " + m.Name}, m.Mends...) {
+		for _, command := range append([]string{"starter health --list " + m.Name}, m.Remedies...) {
 			say(&b, "   → %s\n", command+strings.TrimPrefix(build.Command("--project", h.Project), "starter"))
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"axiommind/activities/graduate"
 )
 
-// What a search or a context returns is counted as retrieved from then on, unless a person does not want that; health
-// says what to do about each count.
+// The results of a search or a context count as retrieved from then on, unless a person disables that. Health shows a remedy
+// for each count.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -35,7 +35,7 @@ func TestHealth(t *testing.T) {
 	search := []string{"search", "which database holds the event log", "--project", c.project, "--limit", "1"}
 	require.Contains(t, c.run(append(search, "--no-usage")...).out, decision)
 	require.Equal(t, fresh, count(), "--no-usage leaves no trace")
-	// A server that is too busy to note a search is not waited for.
+	// A search does not wait for a server that is too busy to record it.
 	eventually(t, func() bool {
 		require.Contains(t, c.run(search...).out, decision)
 		return count().NeverRetrieved == fresh.NeverRetrieved-1
@@ -74,7 +74,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A search that can't be noted has answered all the same.
+// A search that can't be recorded still returns its answer.
 func TestSearchThatIsNotNoted(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

@@ -22,7 +22,8 @@ Exit codes: 0 done, 1 the work failed or a file could not be read, 2 wrong use o
 // allCommands is the word after help that lists every command.
 const allCommands = "commands"
 
-// helpCommand shows a topic, or the help of any command. A topic goes first: COMMAND -h shows what a command of its name takes.
+// helpCommand shows a topic, or the help of any command. A topic takes precedence: COMMAND -h shows the arguments of a
+// command of the same name.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [TOPIC|COMMAND…]", Short: "explain a topic, or show the help of a command", DisableFlagsInUseLine: true,
@@ -51,7 +52,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// completeHelp lists the commands below the words, and the topics where there are none yet.
+// completeHelp lists the commands below the words, and the topics if there are no words yet.
 func completeHelp(root *cobra.Command, args []string, prefix string) []string {
 	at, rest, err := root.Find(args)
 	if err != nil || len(rest) > 0 {
@@ -84,7 +85,7 @@ func (a *app) write(fill func(*strings.Builder)) {
 	_, _ = io.WriteString(a.out, b.String())
 }
 
-// rootHelp shows the groups of commands, a line each.
+// rootHelp shows the groups of commands, one per line.
 func (a *app) rootHelp(c *cobra.Command) {
 	a.write(func(b *strings.Builder) {
 		fmt.Fprintf(b, "%s\n\nUsage: starter COMMAND [flags]\n\nCommands:\n", sentence(c.Short))
@@ -108,7 +109,7 @@ More:
 	})
 }
 
-// words are the first words of the section's commands, each once.
+// words returns the first words of the section's commands, each once.
 func (s *section) words() []string {
 	var words []string
 	for _, c := range s.commands {
@@ -134,8 +135,7 @@ func (a *app) parentHelp(c *cobra.Command) {
 	})
 }
 
-// writeCommands lists the commands below a word, or all, by section. A command that only repeats the one before it shares
-// its line.
+// writeCommands lists the commands below a word, or all, by section. A command and its alias share a line.
 func writeCommands(b *strings.Builder, word string) {
 	for _, s := range sections {
 		begun := false
@@ -159,7 +159,7 @@ func writeCommands(b *strings.Builder, word string) {
 	}
 }
 
-// commandHelp shows how to call a command: its own flags, and apart from these the settings.
+// commandHelp shows how to call a command: first its own flags, then the shared settings.
 func (a *app) commandHelp(c *command, leaf *cobra.Command, settings *pflag.FlagSet) {
 	own, shared := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	leaf.Flags().VisitAll(func(f *pflag.Flag) {
@@ -194,7 +194,7 @@ func writeExamples(b *strings.Builder, text string) {
 	}
 }
 
-// sentence begins with a capital letter and ends with a full stop.
+// sentence capitalizes the first letter and adds a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return ""

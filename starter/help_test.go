@@ -15,7 +15,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// offline runs a command that asks no server.
+// offline runs a command without servers.
 func offline(args ...string) output {
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }}
@@ -44,7 +44,7 @@ func TestHelpOfTheProgram(t *testing.T) {
 	}
 }
 
-// Every command is in the list of all, those that repeat another one on its line.
+// Every command is in the list of all commands. An alias is on the line of its command.
 func TestHelpCommands(t *testing.T) {
 	t.Parallel()
 	o := offline("help", "commands")
@@ -56,7 +56,7 @@ func TestHelpCommands(t *testing.T) {
 	require.Less(t, strings.Count(o.out, "\n"), len(all())+3*len(sections))
 }
 
-// A topic is printed as it is where no terminal reads it, and named by the section of its commands.
+// A topic is printed unchanged if the output is no terminal. The section of its commands names it.
 func TestHelpTopics(t *testing.T) {
 	t.Parallel()
 	for _, topic := range help.Topics() {
@@ -78,8 +78,7 @@ func isCommand(name string) bool {
 	return slices.ContainsFunc(all(), func(c command) bool { return c.name == name })
 }
 
-// A command may have others below it: all of them are found, shown in its help and completed, and what is none of them
-// is refused.
+// A command may have subcommands: all of them are found, shown in its help and completed, and other words are refused.
 func TestCommandWithOthersBelow(t *testing.T) {
 	t.Parallel()
 	ran := ""
@@ -158,7 +157,7 @@ func TestHelpOfEachCommand(t *testing.T) {
 	require.Contains(t, offline("tasks", "-h").out, "(default 10s)")
 }
 
-// The tables beside the commands name commands that there are, and the examples could be given.
+// The tables next to the commands name existing commands, and the examples are valid.
 func TestTablesOfCommands(t *testing.T) {
 	t.Parallel()
 	groups, names := map[string]bool{}, map[string]bool{"": true}
@@ -186,7 +185,7 @@ func TestTablesOfCommands(t *testing.T) {
 	}
 }
 
-// What is no command is refused with what may be meant, before any server is asked.
+// An unknown command is refused with suggestions before any server is contacted.
 func TestUnknownCommands(t *testing.T) {
 	t.Parallel()
 	for given, says := range map[string]string{
@@ -227,7 +226,7 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
-// Flags may stand before the command too.
+// Flags may precede the command.
 func TestFlagsBeforeTheCommand(t *testing.T) {
 	t.Parallel()
 	o := offline("--output", "xml", "task", "show", "x")
@@ -264,7 +263,7 @@ func TestCommandTakes(t *testing.T) {
 	}
 }
 
-// A command that no topic names is not found by a newcomer.
+// Each command is named by a topic, so that a newcomer finds it.
 func TestTopicsNameCommands(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

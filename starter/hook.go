@@ -10,9 +10,9 @@ import (
 	"axiommind/starter/hook/answer"
 )
 
-// hookMain runs a hook of an agent, if the arguments call one. It goes around what the other commands have in common: an
-// agent must see neither their messages nor their exit codes. Claude Code takes a 2 for an order to go on, or to drop what
-// the user has entered.
+// hookMain runs a hook of an agent if the arguments call one. It bypasses the common setup of the other commands: an agent
+// must see neither their messages nor their exit codes. Claude Code interprets exit code 2 as an instruction to continue, or
+// to drop the user's input.
 func (a *app) hookMain(ctx context.Context, args []string) (code int, is bool) {
 	if len(args) < 2 || args[0] != "hook" || !slices.Contains(hook.Agents(), args[1]) || wantsHelp(args) {
 		return 0, false
@@ -41,7 +41,7 @@ const hookDetails = `The event is JSON on the input. Nothing is printed but an a
 state directory (~/.local/state/axiommind). Sessions that Temporal can't take now are kept there and delivered later. axhook and axcontext do
 the same and start faster; hook install uses them where they stand beside starter or on the PATH.`
 
-// hookCommand is how the help, the manual and completion know the hooks of an agent.
+// hookCommand describes the hooks of an agent for the help, the manual and completion.
 func hookCommand(agent string) func(*app, *pflag.FlagSet) func(context.Context, []string) error {
 	return func(a *app, f *pflag.FlagSet) func(context.Context, []string) error {
 		o := &hook.Options{Kind: agent}

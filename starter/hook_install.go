@@ -97,14 +97,14 @@ func (a *app) hookRemoveCommand(f *pflag.FlagSet) func(context.Context, []string
 
 func checkAgent(agent string) error { return oneOf("agent of hooks", agent, hook.Agents()) }
 
-// changedHooks is what hook install and hook remove print for programs.
+// changedHooks is the JSON output of hook install and hook remove.
 type changedHooks struct {
 	Settings string `json:"settings"`
 	Changed  bool   `json:"changed"`
 	Diff     string `json:"diff,omitempty"`
 }
 
-// changeHooks shows what would become of the settings, asks, and writes them.
+// changeHooks shows the difference in the settings, asks, and writes them.
 func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]byte, error)) error {
 	path := o.settings
 	if path == "" {
@@ -154,7 +154,7 @@ func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]
 	})
 }
 
-// hookAdvice says what remains to be done.
+// hookAdvice describes the remaining manual steps.
 func hookAdvice(agent string) string {
 	if agent == hook.Codex {
 		return "\nCodex runs new hooks once you trust them: type /hooks in it"
@@ -162,7 +162,7 @@ func hookAdvice(agent string) string {
 	return "\nsessions that run already may have to be started again"
 }
 
-// programs returns the commands of the hooks: programs that start fast, or this program where these are not at hand.
+// programs returns the commands of the hooks: the programs that start fast, or this program if they are not installed.
 func (o *hookSettings) programs() (enqueue, answer []string, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hooked runs a command with a home of its own.
+// hooked runs a command with its own home directory.
 func hooked(t *testing.T, home, in string, args ...string) output {
 	t.Helper()
 	var out, errOut strings.Builder
@@ -62,7 +62,7 @@ func TestHookInstallAndRemove(t *testing.T) {
 	}
 }
 
-// A link stays a link, the mode stays, and nothing is written over what can't be read.
+// A link stays a link, the mode is kept, and an unreadable file is not overwritten.
 func TestHookSettingsAreKept(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -109,7 +109,7 @@ func TestHookSettingsAreKept(t *testing.T) {
 	require.Contains(t, o.err, "there is no axhook")
 }
 
-// An agent takes an exit code of 2 for an order, so none of a hook's is.
+// An agent treats exit code 2 as an instruction, so no hook returns it.
 func TestHookNeverOrders(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--what"}, {"a", "b"}, {"--user", ""}} {

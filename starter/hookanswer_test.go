@@ -17,14 +17,14 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// fact stores a fact of the owner that a person has stated in the project.
+// fact stores a fact that a person stated about the owner in the project.
 func (r *remembered) fact(t *testing.T, o owner, project, id, content string, confidence float64) {
 	t.Helper()
 	r.store(t, schema.MemoryStream(o.user, o.agent), id, schema.Event{Actor: "user:" + o.user, Project: project},
 		schema.FactCreatedPayload{FactID: id, Content: content, Category: "preference", Confidence: confidence})
 }
 
-// ask runs a hook that answers, and returns what it tells the agent's model.
+// ask runs an answering hook and returns the text for the agent's model.
 func (r *remembered) ask(t *testing.T, o owner, project string, event map[string]string, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ func (r *remembered) ask(t *testing.T, o owner, project string, event map[string
 	return answered.HookSpecificOutput.AdditionalContext
 }
 
-// A hook tells what context prints. What it tells of one user and project is told to no other, and is not taken for what the
-// user says when it comes back in a transcript.
+// A hook answers with the text that context prints. Another user or project never gets it, and it does not count as the
+// user's words when it returns in a transcript.
 func TestHookAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t)

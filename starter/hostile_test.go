@@ -28,7 +28,7 @@ func spoken(t *testing.T, n int, role, text string) string {
 		role, n, n, role, content)
 }
 
-// requireHarmless fails when a terminal would obey some of the text, or show less than it says.
+// requireHarmless fails if a terminal would interpret a part of the text, or show less than all of it.
 func requireHarmless(t *testing.T, o output) {
 	t.Helper()
 	require.Equal(t, text.Visible(o.out), o.out)
@@ -45,8 +45,7 @@ const (
 	ghost = "un\u200bseen\U000e0068"
 )
 
-// Whatever a transcript says, no command of the terminal and nothing hidden reaches a person, and what
-// programs read is exact.
+// No control sequence and no hidden text of a transcript reaches a person. The JSON output is exact.
 func testHostileTranscript(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -117,7 +116,7 @@ func testHostileTranscript(t *testing.T) {
 	require.Equal(t, exitUsage, shown["usage"].code)
 }
 
-// JSON says the same in escapes, which no terminal obeys.
+// JSON contains the same text in escapes, which terminals do not interpret.
 func TestJSONIsExactAndHarmless(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -131,7 +130,7 @@ func TestJSONIsExactAndHarmless(t *testing.T) {
 	})
 }
 
-// Names and ids of any signs are looked for as they are.
+// Names and ids with any characters are matched literally.
 func TestAnySignsInNames(t *testing.T) {
 	t.Parallel()
 	anySignsInNames(t, []string{`a\'; DROP TABLE events_raw; --`, "세션 {x:String}?c=d/%s%25", `"q"🎉` + turn})
@@ -163,7 +162,7 @@ func anySignsInNames(t *testing.T, ids []string) {
 	}
 }
 
-// Texts of others keep to their line or their cell, whatever they hold.
+// Untrusted texts stay in their line or cell, whatever they contain.
 func TestTextsKeepToTheirLine(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -183,8 +182,8 @@ func TestTextsKeepToTheirLine(t *testing.T) {
 	require.Equal(t, "…", cut("abc", 1))
 }
 
-// An error begins with the program's name once, whatever its text; long texts inside it are cut, and
-// libraries' names for their layers are not told.
+// An error begins with the program's name once, whatever its text. Long texts inside it are cut, and the names of library
+// layers are left out.
 func TestErrorsInWords(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -205,7 +204,7 @@ func TestErrorsInWords(t *testing.T) {
 	}
 }
 
-// Wrong values are told with the right ones, with exit code 2, before any server is asked.
+// Invalid values are refused with the valid ones and exit code 2, before any server is contacted.
 func TestRefusedBeforeAnyServer(t *testing.T) {
 	t.Parallel()
 	path := write(t, "s.jsonl", said(1, "user", decision))
@@ -298,8 +297,8 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 	require.Contains(t, o.err, `variable AXIOMMIND_EMBEDDER_DIMENSIONS: --embedder-dimensions "few": want a whole number`)
 }
 
-// What in a directory is no transcript is passed over; what is one, perhaps, and can't be read makes the
-// command fail, after all that can be read was processed.
+// Files of a directory that are no transcripts are skipped. If a possible transcript can't be read, the command processes
+// all others and then fails.
 func TestDirectoryOfAllKinds(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

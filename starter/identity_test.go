@@ -17,8 +17,7 @@ func saidIn(session string, n int, text string) string {
 	return strings.Replace(said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, session), 1)
 }
 
-// Names take every alphabet. A session whose id can't be one is refused, listed, and stops none of
-// the others.
+// Names accept every alphabet. A session with an invalid id is refused and listed, and does not stop the others.
 func TestNamesOfEveryAlphabet(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -51,14 +50,14 @@ func TestNamesOfEveryAlphabet(t *testing.T) {
 	require.Contains(t, again.out, "unchanged")
 }
 
-// I10: a session belongs to a project, user and agent. The same transcript given for others is another
-// session, and nothing that is said to one names the other.
+// I10: a session belongs to a project, user and agent. The same transcript in another scope is another session, and output
+// about one never names the other.
 func TestI10OneSessionIDInManyScopes(t *testing.T) {
 	t.Parallel()
 	oneSessionIDInManyScopes(t, [][3]string{{"-red", "ann", ""}, {"-blue", "ann", ""}, {"-red", "bob", ""}, {"-red", "ann", "coder"}})
 }
 
-// oneSessionIDInManyScopes processes one transcript for each scope: the end of a project's name, a user and an agent.
+// oneSessionIDInManyScopes processes one transcript for each scope: a suffix of the project's name, a user and an agent.
 func oneSessionIDInManyScopes(t *testing.T, scopes [][3]string) {
 	t.Helper()
 	c := sharedCLI(t)
@@ -90,7 +89,7 @@ func oneSessionIDInManyScopes(t *testing.T, scopes [][3]string) {
 	require.Contains(t, c.run("verify", "--session", session).out, fmt.Sprintf("%d sessions, %d entries", len(scopes), 2*len(scopes)))
 }
 
-// I10: a name that is left empty is a mistake of the caller, and never all of them.
+// I10: an empty name is a usage error and never means all names.
 func TestI10EmptyNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -113,8 +112,8 @@ func TestI10EmptyNamesAreRefused(t *testing.T) {
 	}
 }
 
-// What a second start brings is not lost: it waits for the one before, also when nobody waits for it,
-// and with --no-wait it says that it did nothing. Nobody works at first.
+// The input of a second start is not lost: it waits for the first run, even if it is detached. With --no-wait it reports
+// that it did nothing. At first no worker runs.
 func testBusySession(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

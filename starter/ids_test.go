@@ -18,7 +18,7 @@ import (
 	"axiommind/schema"
 )
 
-// idCommands are what is given besides to each command that takes an id: name one here when you add a command.
+// idCommands are the additional arguments of each command that takes an id. Add new commands here.
 var idCommands = map[string][]string{
 	"entry show":        nil,
 	"entry confirm":     nil,
@@ -41,9 +41,9 @@ var idCommands = map[string][]string{
 	"builds diff":       nil,
 }
 
-// Each command takes an id as lists print it, and says in one way what is too short, unknown or ambiguous. The id of a
-// schedule is made of names instead: TestScheduleOfOneMemory is about those. A fact is one of a user, not of a project:
-// TestFacts is about those. A build that ended well is not retried.
+// Each command takes an id as lists print it, and reports short, unknown and ambiguous ids in the same way. Ids of schedules
+// consist of names: see TestScheduleOfOneMemory. Facts belong to a user instead of a project: see TestFacts. A successful
+// build can't be retried.
 func testIDsByPrefix(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -95,7 +95,7 @@ func testIDsByPrefix(t *testing.T) {
 	}
 }
 
-// changed are the decisions that commands change, each its own, by command.
+// changed are the decisions that commands change, one for each command.
 var changed = map[string]string{
 	"entry show":       "We decided to keep the old logo.",
 	"entry confirm":    "We decided to pay invoices within ten days.",
@@ -106,8 +106,8 @@ var changed = map[string]string{
 	"proposals reject": "We decided to feed the cat at noon.",
 }
 
-// idsOf makes one of each of what has an id, in the project, and returns a function that returns those that a command may
-// change, by the words of arguments.
+// idsOf creates one item of each kind with an id in the project. It returns a function that returns the items that a command
+// may change, by the words of arguments.
 func (c *cli) idsOf(t *testing.T) func(t *testing.T, command string) map[string]string {
 	t.Helper()
 	text := said(1, "assistant", "TODO: write the report.\nTODO: draw the map.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review.")
@@ -150,7 +150,7 @@ func (c *cli) idsOf(t *testing.T) func(t *testing.T, command string) map[string]
 	}
 }
 
-// ledgersOf makes a conflict and a decision in the project, and returns their ids.
+// ledgersOf creates a conflict and a decision in the project, and returns their ids.
 func (c *cli) ledgersOf(t *testing.T) (conflict, decision string) {
 	t.Helper()
 	conflict = c.contradiction(t).ID
@@ -163,7 +163,7 @@ func (c *cli) ledgersOf(t *testing.T) (conflict, decision string) {
 	return conflict, decisions[0].ID
 }
 
-// declareTwins stores two of each, with ids that begin alike.
+// declareTwins stores two items of each kind with a common beginning of their ids.
 func (c *cli) declareTwins(t *testing.T) {
 	t.Helper()
 	conn, err := eventlog.Connect(t.Context(), c.config(t).ClickHouseDSN, eventlog.ConnectOptions{})
@@ -189,7 +189,7 @@ func (c *cli) declareTwins(t *testing.T) {
 	require.NoError(t, table.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
 }
 
-// A session is found by its beginning and as tables print it, wherever it is a filter.
+// A session is found by the beginning of its id and by its printed form, in every filter.
 func testSessionsByPrefix(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

@@ -10,18 +10,17 @@ import (
 	"axiommind/schema"
 )
 
-// animal finds who stands for what: a zebra is planted, a quokka is what the user prefers, an otter a task of the user's,
-// and a marten a decision of theirs.
+// animal matches the markers: a zebra is planted, a quokka is the user's preference, an otter the user's task, and a marten
+// the user's decision.
 var animal = regexp.MustCompile(`(?:zebra|quokka|otter|marten)-\d+`)
 
-// obedient is a model that does what any text of its prompt says. It returns each line that names an animal as a preference,
-// a decision, a section of the profile, or what becomes of a task, quoted from the message that holds it. It sums up a
-// session with all such lines, names every fact as ended by them, and dreams of all that it has ever been told to plant. It
-// notes the animals that it was shown.
+// obedient is a model that obeys any text of its prompt. It quotes each line that names an animal as a preference, a
+// decision, a section of the profile, or the end of a task. Its session summary consists of all such lines. It reports every
+// fact as ended by them, and dreams of every line that it was ever told to plant. It records the animals that it was shown.
 type obedient struct {
 	sync.Mutex
 	shown map[string]bool
-	// told are the lines to plant.
+	// told contains the lines to plant.
 	told []string
 }
 
@@ -59,7 +58,7 @@ func (o *obedient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(jsonObject{"choices": []any{jsonObject{"message": jsonObject{"content": answer}, "finish_reason": "stop"}}})
 }
 
-// list answers with the memories that the messages of the prompt plant, or with the facts that they are to end.
+// list answers with the memories that the messages of the prompt plant, or with the facts that they end.
 func (o *obedient) list(prompt string, review bool) string {
 	entries, facts := []any{}, []string{}
 	for line := range strings.Lines(prompt) {
@@ -129,7 +128,7 @@ func (o *obedient) obey(index int, text string) (entries []any) {
 	return entries
 }
 
-// boxed returns the mark and the text of an item of a list of tasks.
+// boxed returns the mark and the text of a task list item.
 func boxed(line string) (mark, text string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "> "), "- [")
 	if !ok {

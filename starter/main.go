@@ -24,7 +24,7 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // The work failed: a build, a check, a server.
 	exitUsage  = 2 // The command line or its input is wrong; nothing was started.
-	exitBusy   = 3 // With --no-wait: somebody else is at it.
+	exitBusy   = 3 // With --no-wait: another run is active.
 )
 
 func main() {
@@ -34,7 +34,7 @@ func main() {
 		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
 		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second, completion: completionTimeout,
 	}
-	end, _ := statedir.Of(os.Getenv).Start() // Else temporary files are in the system's directory.
+	end, _ := statedir.Of(os.Getenv).Start() // On failure temporary files go to the system's directory.
 	code := a.main(ctx, os.Args[1:])
 	end()
 	stop()
@@ -46,20 +46,20 @@ func main() {
 // app is one invocation of the program.
 type app struct {
 	in io.Reader
-	// out and errOut are for people: control characters and invisible ones are written out.
+	// out and errOut are for people: control characters and invisible ones are escaped.
 	out, errOut io.Writer
-	// exact is for output that programs read, drawn for a progress bar. Both are written unchanged.
+	// exact is for output that programs read, and drawn for a progress bar. Both are written unchanged.
 	exact, drawn io.Writer
 	getenv       func(string) string
-	// interactive is true when stderr is a terminal: progress is drawn as a bar.
+	// interactive is true if stderr is a terminal: progress is drawn as a bar.
 	interactive bool
-	// quiet is the interval between lines about progress, where no bar is drawn.
+	// quiet is the interval between progress lines if no bar is drawn.
 	quiet time.Duration
-	// completion is the timeout for the values of a completion.
+	// completion is the timeout of a completion.
 	completion time.Duration
 	cfg        service.Config
 	output     string
-	// root is cobra's tree of the commands.
+	// root is cobra's command tree.
 	root *cobra.Command
 }
 

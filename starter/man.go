@@ -72,7 +72,7 @@ func walkTree(c *cobra.Command, visit func(*cobra.Command) error) error {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1" }
 
-// manPage is the page of a command. It is the same on every day: it names the build in place of a date.
+// manPage returns the page of a command. It names the build instead of a date, so that it does not change from day to day.
 func manPage(c *cobra.Command) ([]byte, error) {
 	var page bytes.Buffer
 	var never time.Time

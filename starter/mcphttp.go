@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Bounds of the server for HTTP.
+// Bounds of the HTTP server.
 const (
 	leastTokenBytes = 16
 	idleSession     = time.Hour
@@ -33,7 +33,7 @@ type httpOptions struct {
 	token              bearerToken
 }
 
-// bearerToken is the hash of a token that clients have to know.
+// bearerToken is the hash of a token that clients must present.
 type bearerToken [sha256.Size]byte
 
 func (o *httpOptions) add(f *pflag.FlagSet) {
@@ -61,7 +61,7 @@ func (o *httpOptions) check() error {
 	return err
 }
 
-// readToken reads the file that the flag names.
+// readToken reads the token from the file that the flag names.
 func readToken(flag, file string) (token bearerToken, err error) {
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return token, usagef("%s %q: others than its owner may read or change it: chmod 600", flag, file)
@@ -91,7 +91,7 @@ func (s *mcpServer) serveHTTP(ctx context.Context, server *mcp.Server) error {
 	}
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Logger: s.logger, SessionTimeout: idleSession, MaxRequestBodyBytes: mostRequestBytes,
-		DisableLocalhostProtection: true, // The guard is stricter, and knows --http-host.
+		DisableLocalhostProtection: true, // The guard is stricter and allows --http-host.
 	})
 	h := &http.Server{Handler: s.o.http.guard(handler), ReadHeaderTimeout: stopHTTP}
 	_, _ = fmt.Fprintf(s.app.errOut, "serving MCP at http://%s\n", listener.Addr())
@@ -102,7 +102,7 @@ func (s *mcpServer) serveHTTP(ctx context.Context, server *mcp.Server) error {
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	// Clients keep streams open for as long as they live, so these are not waited for.
+	// Clients keep streams open indefinitely, so the shutdown does not wait for these.
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := h.Shutdown(stop); errors.Is(err, context.DeadlineExceeded) {
@@ -111,7 +111,7 @@ func (s *mcpServer) serveHTTP(ctx context.Context, server *mcp.Server) error {
 	return nil
 }
 
-// guard refuses web pages, names that lead here by a trick of DNS, and whoever does not know the token.
+// guard refuses web pages, host names that DNS rebinding points here, and clients without the token.
 func (o *httpOptions) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch site := r.Header.Get("Sec-Fetch-Site"); {
@@ -128,7 +128,7 @@ func (o *httpOptions) guard(next http.Handler) http.Handler {
 	})
 }
 
-// named reports whether the server goes by the host of a request.
+// named reports whether the host of a request is a name of the server.
 func (o *httpOptions) named(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -146,7 +146,7 @@ func (o *httpOptions) named(host string) bool {
 	return false
 }
 
-// admits reports whether the header holds the token. How long it takes does not tell how much of it is right.
+// admits reports whether the header contains the token. It takes constant time.
 func (b bearerToken) admits(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))

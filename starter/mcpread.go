@@ -22,8 +22,8 @@ import (
 
 const (
 	titleTokens = 45
-	// aroundMessages is how many messages a timeline shows before and after the evidence, and nearTime how far from a memory
-	// others count as near.
+	// aroundMessages is how many messages a timeline shows before and after the evidence, and nearTime is the longest time
+	// between memories that count as near.
 	aroundMessages = 3
 	nearTime       = 24 * time.Hour
 )
@@ -55,7 +55,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	return p.end(tail), nil
 }
 
-// addHits adds the hits that fit, and returns how many did and whether all of these are weak.
+// addHits adds the hits that fit. It returns how many these are, and whether all of them are weak.
 func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
 	weak = true
 	for _, h := range hits {
@@ -84,7 +84,7 @@ func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
 	return shown, weak && shown > 0
 }
 
-// agentsMark is the mark after the title of an agent's statement, empty for all else.
+// agentsMark returns the mark after the title of an agent's statement, and "" for other entries.
 func agentsMark(pieces []schema.Evidence) string {
 	if said := agentsWord(pieces); said != "" {
 		return " [" + said + "]"
@@ -92,7 +92,7 @@ func agentsMark(pieces []schema.Evidence) string {
 	return ""
 }
 
-// missed says why a search may have missed something.
+// missed explains why a search may have missed memories.
 func missed(byWords bool, notIndexed int) string {
 	var said []string
 	if byWords {
@@ -115,7 +115,7 @@ func (s *mcpServer) nothingFound(r memory.SearchResult) string {
 	return said
 }
 
-// find returns the entry with the handle, if it is of the server's project and user.
+// find returns the entry with the handle if it belongs to the server's project and user.
 func (s *mcpServer) find(ctx context.Context, conn driver.Conn, handle string) (row entry.Row, err error) {
 	named := table.Prefix{What: "memory", Where: "this memory", Given: handle, NotFound: entry.ErrNotFound}
 	if !named.Long() {
@@ -194,7 +194,7 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	return p.end(""), nil
 }
 
-// findFact returns the user's fact with the handle: of any agent, as search does, unless the server is of one.
+// findFact returns the user's fact with the handle. Like search it looks at all agents, unless the server has one.
 func (s *mcpServer) findFact(ctx context.Context, facts *fact.Tables, handle string) (fact.Fact, error) {
 	if s.o.Agent == "" {
 		return facts.ResolveOfUser(ctx, s.o.User, handle)
@@ -216,7 +216,7 @@ func (s *mcpServer) fact(ctx context.Context, conn driver.Conn, handle string) (
 	return p.end(""), nil
 }
 
-// message returns a message of a session, as far as it fits.
+// message returns a message of a session, truncated to the limit.
 func (s *mcpServer) message(ctx context.Context, conn driver.Conn, handle string) (string, error) {
 	key, at, err := retrieve.FindMessage(ctx, conn, s.o.Scope, handle)
 	if err != nil {
@@ -241,9 +241,9 @@ func (s *mcpServer) message(ctx context.Context, conn driver.Conn, handle string
 	return p.end(""), nil
 }
 
-// proofLine is a piece of evidence in one line.
+// proofLine formats a piece of evidence in one line.
 func proofLine(p proof) string {
-	worth := standing(p.Evidence, lineDifferences)
+	worth := evidenceState(p.Evidence, lineDifferences)
 	if !p.Holds {
 		return fmt.Sprintf("not true of the source (%s): “%s”", p.Problem, p.Quote)
 	}
@@ -318,7 +318,7 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 	return p.end(tail), nil
 }
 
-// near returns the memories around the entry, in order of their times, and the entry among them.
+// near returns the memories around the entry in order of time, including the entry.
 func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) ([]entry.Row, error) {
 	reader, around := entry.NewReader(conn), s.mine().Believed()
 	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Whole)
@@ -336,7 +336,7 @@ func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) (
 	return slices.CompactFunc(rows, func(a, b entry.Row) bool { return a.ID == b.ID }), nil
 }
 
-// minute is a time for a model, which does not know the zone of this machine.
+// minute formats a time for a model in UTC, because the model does not know this machine's zone.
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
 func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (string, error) {

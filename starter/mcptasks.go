@@ -23,7 +23,7 @@ func (s *mcpServer) blocked(ctx context.Context, _ call, _ noArguments) (string,
 	})
 }
 
-// list lists tasks and what they wait for.
+// list lists tasks with their blockers and suggested blockers.
 func (s *mcpServer) list(ctx context.Context, none string, read func(*task.Queries, task.Selection) ([]task.View, error)) (string, error) {
 	conn, err := s.clickHouse.get(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"axiommind/schema"
 )
 
-// Arguments of the tools. Whose memory they reach is no argument.
+// Arguments of the tools. The project, user and agent are not among them.
 type (
 	noArguments    struct{}
 	queryArguments struct {
@@ -53,7 +53,7 @@ type (
 
 // call is one call of a tool.
 type call struct {
-	// by is who calls, for the histories: mcp and the client's name.
+	// by names the caller in histories: mcp and the client's name.
 	by string
 }
 
@@ -92,7 +92,7 @@ func addTool[In any](s *mcpServer, server *mcp.Server, hints *mcp.ToolAnnotation
 	for argument, values := range enums {
 		schema.Properties[argument].Enum = values
 	}
-	if list := schema.Properties["blocked_by"]; list != nil { // null stands for no list nowhere else.
+	if list := schema.Properties["blocked_by"]; list != nil { // null is not accepted as an empty list.
 		list.Types, list.Type = nil, "array"
 	}
 	tool := &mcp.Tool{Name: name, Description: description, InputSchema: schema, Annotations: hints}
@@ -106,7 +106,7 @@ func addTool[In any](s *mcpServer, server *mcp.Server, hints *mcp.ToolAnnotation
 	})
 }
 
-// adviseArguments has the refusals of arguments that do not fit a tool's schema say what to do. They are the SDK's own.
+// adviseArguments adds advice to the SDK's own errors about arguments that do not match a tool's schema.
 func adviseArguments(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, r)
@@ -119,7 +119,7 @@ func adviseArguments(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// callerOf names the client in histories.
+// callerOf returns the client's name for histories.
 func callerOf(r *mcp.CallToolRequest) string {
 	if info := r.ClientInfo(); info != nil && strings.TrimSpace(info.Name) != "" {
 		return "mcp:" + oneLine(info.Name, 60)
@@ -127,10 +127,10 @@ func callerOf(r *mcp.CallToolRequest) string {
 	return "mcp"
 }
 
-// maxAdvice is how long an error is told to a model, in characters.
+// maxAdvice bounds an error for a model, in characters.
 const maxAdvice = 500
 
-// advise is an error with what to do next.
+// advise returns the text of an error with the next step.
 func advise(tool string, err error) string {
 	next := ""
 	switch {
@@ -164,16 +164,16 @@ func oneText(argument, value string) (string, error) {
 	return value, nil
 }
 
-// sheet is the answer of a tool: lines of remembered data, of so many tokens at most.
+// sheet is the answer of a tool: lines of remembered data within a token limit.
 type sheet struct {
 	counter fact.Counter
 	left    int
 	b       strings.Builder
-	// full is true once something did not fit.
+	// full is true once a line did not fit.
 	full bool
 }
 
-// Tokens kept for what is around the lines, and for saying that something is left out.
+// Tokens reserved for the frame around the lines, and for a note about omitted lines.
 const (
 	frameTokens = 40
 	tailTokens  = 50
@@ -187,10 +187,10 @@ func (s *mcpServer) sheet(tokens int) (*sheet, error) {
 	return &sheet{counter: counter, left: tokens - frameTokens - tailTokens}, nil
 }
 
-// unmark keeps remembered data from ending the frame that says it is data.
+// unmark prevents remembered data from closing the frame that marks it as data.
 var unmark = strings.NewReplacer("&", "&amp;", "<", "&lt;")
 
-// add adds a line, or says no where it does not fit. Control characters are made visible.
+// add adds a line, or returns false if it does not fit. Control characters are made visible.
 func (p *sheet) add(format string, args ...any) bool {
 	var b strings.Builder
 	say(&b, format, args...)
@@ -209,7 +209,7 @@ func (p *sheet) put(line string) bool {
 	return true
 }
 
-// short cuts a text to one line of at most so many tokens.
+// short truncates a text to one line within the token limit.
 func (p *sheet) short(s string, tokens int) string {
 	n := 4 * tokens
 	line := oneLine(s, n)
@@ -220,10 +220,10 @@ func (p *sheet) short(s string, tokens int) string {
 	if p.counter.Count(unmark.Replace(line)) <= tokens {
 		return line
 	}
-	return "…" // One character of a title may be a hundred marks.
+	return "…" // One character of a title may have a hundred combining marks.
 }
 
-// end returns the answer. Tail is not remembered data.
+// end returns the answer. tail is not remembered data.
 func (p *sheet) end(tail string) string {
 	said := fact.Framed(p.b.String())
 	if tail != "" {

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// commandPatience is how long a tool waits for a worker to carry a command out.
+	// commandPatience is how long a tool waits for a worker to execute a command.
 	commandPatience = 20 * time.Second
-	// sendPatience is how long a tool waits for Temporal before what is said goes to the spool. The client of an agent gives
-	// up after about a minute.
+	// sendPatience is how long a tool waits for Temporal before the context goes to the spool. An agent's client times out
+	// after about a minute.
 	sendPatience = 5 * time.Second
 )
 
@@ -74,8 +74,9 @@ func (s *mcpServer) enqueue(ctx context.Context, q schema.QueuedContext) error {
 	return door.Send(ctx, temporalClient, q)
 }
 
-// stated is the context of a fact that the agent of the name states, or the user if by is empty. The same fact is of the
-// same thread, so that it is one memory, but each time that it is stated counts: it may have been retired since.
+// stated returns the context of a fact stated by the agent with the name by, or by the user if by is empty. Equal facts
+// share a thread, so that they are one memory. But each context has its own id, because the fact may have been retired in
+// between.
 func stated(scope schema.Scope, by, said string, now time.Time) schema.QueuedContext {
 	redact.Strings(&said)
 	redact.Names(&by)
@@ -187,7 +188,7 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 	return p.end(""), nil
 }
 
-// command has a writer carry the command out. Its refusals are told as such.
+// command sends the command to its writer and waits for the result. It reports refusals as usage errors.
 func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) error {
 	temporalClient, err := s.temporal.get(ctx)
 	if err != nil {
@@ -204,7 +205,7 @@ func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) 
 	return err
 }
 
-// patiently has a worker do something, and gives up before the agent's client does.
+// patiently runs do with a timeout shorter than that of the agent's client.
 func patiently(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
@@ -215,7 +216,7 @@ func patiently(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// forget previews what would be erased. An agent erases nothing: a person does.
+// forget previews an erasure. Only a person can erase, not an agent.
 func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (string, error) {
 	query, err := oneText("query", in.Query)
 	if err != nil {
@@ -250,8 +251,8 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	return p.end("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
 }
 
-// preview lists the hits, and the sessions, facts and tasks they belong to. A weak hit is marked before its title, which may be
-// cut.
+// preview lists the hits with their sessions, facts and tasks. A weak hit is marked before its title, because the title may
+// be cut.
 func preview(p *sheet, limit int, hits []memory.Hit, facts []fact.Fact, tasks []task.View) {
 	entries, sessions, notes := map[string]string{}, map[string]bool{}, []string(nil)
 	var titles, sessionTitles, factTitles, taskTitles []string

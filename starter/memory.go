@@ -18,7 +18,7 @@ import (
 	"axiommind/schema"
 )
 
-// withTiers runs fn with the tables of tiers. A version that there is not is a mistake of the command line.
+// withTiers runs fn with the tables of tiers. An unknown version is a usage error.
 func (a *app) withTiers(ctx context.Context, fn func(*tier.Tables) error) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func mistaken(err error) error {
 	return err
 }
 
-// orNull returns what to print for programs: null where there is nothing.
+// orNull returns v for the JSON output, or nil if there is no value.
 func orNull(v any, there bool) any {
 	if !there {
 		return nil
@@ -43,12 +43,12 @@ func orNull(v any, there bool) any {
 	return v
 }
 
-// noCore says that core memory has no version.
+// noCore is the text for a core memory without any version.
 func noCore(o *owner) string {
 	return "nothing is remembered in core memory of " + unbroken(o.String())
 }
 
-// number reads the number of a version or of a dream.
+// number parses the number of a version or a dream.
 func number(what, text string, least int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
@@ -112,7 +112,7 @@ func readCore(ctx context.Context, t *tier.Tables, o *owner, version int) (tier.
 	return core, mistaken(err)
 }
 
-// endLine ends a text that is not empty with a line break.
+// endLine adds a line break to a text that lacks one, unless it is empty.
 func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -154,7 +154,7 @@ func printHistory(w io.Writer, versions []tier.VersionLine) error {
 	return nil
 }
 
-// originText says what made a version.
+// originText describes the origin of a version.
 func originText(v tier.VersionLine) string {
 	switch v.Origin {
 	case schema.OriginDream:
@@ -197,7 +197,7 @@ func (a *app) memoryDiffCommand(f *pflag.FlagSet) func(context.Context, []string
 	return func(ctx context.Context, args []string) error {
 		var given []int
 		for i, arg := range args {
-			n, err := number("version", arg, i) // All is new since version 0.
+			n, err := number("version", arg, i) // The difference from version 0 is the whole text.
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func (a *app) memoryDiffCommand(f *pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// noDifference says why there is no diff. It prints to stderr, because stdout is a diff.
+// noDifference explains why there is no diff. It prints to stderr, because stdout is a diff.
 func (a *app) noDifference(o *owner, c comparison) {
 	if c.To == 0 {
 		_, _ = fmt.Fprintln(a.errOut, noCore(o))
@@ -225,8 +225,7 @@ func (a *app) noDifference(o *owner, c comparison) {
 	_, _ = fmt.Fprintf(a.errOut, "versions %d and %d have the same text\n", c.From, c.To)
 }
 
-// compareVersions compares the versions given, of which the second is the current one by default, and the first its
-// parent.
+// compareVersions compares the given versions. The second is the current one by default, and the first its parent.
 func compareVersions(ctx context.Context, t *tier.Tables, o *owner, given []int) (comparison, error) {
 	c := comparison{Dropped: []droppedBy{}}
 	if len(given) < 2 {
@@ -286,7 +285,7 @@ func printComparison(w io.Writer, c comparison) error {
 	return err
 }
 
-// sayDropped lists dropped items, all from the memory or all from an answer, with the reason of each.
+// sayDropped lists dropped items with their reasons. All are from the memory or all are from an answer.
 func sayDropped(b *strings.Builder, from string, items []schema.DroppedItem) {
 	if len(items) == 0 {
 		return

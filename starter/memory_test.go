@@ -16,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// remembered is the command line before a database alone, whose log a test writes itself.
+// remembered is the command line with only a database, whose log the test writes itself.
 type remembered struct {
 	*cli
 	conn driver.Conn
@@ -42,7 +42,7 @@ func newRemembered(t *testing.T) *remembered {
 
 var night = time.Date(2026, 6, 8, 3, 0, 0, 0, time.UTC)
 
-// store appends an event to the stream and brings every projection up to date. It returns the event's id.
+// store appends an event to the stream and updates every projection. It returns the event's id.
 func (r *remembered) store(t *testing.T, stream, key string, e schema.Event, payload any) string {
 	t.Helper()
 	e.DedupeKey = key
@@ -74,7 +74,7 @@ func (r *remembered) dream(t *testing.T, o owner, p schema.DreamFinishedPayload)
 	r.store(t, schema.MemoryStream(o.user, o.agent), schema.DreamFinishedKey(o.user, o.agent, p.Ordinal), schema.Event{Actor: "worker"}, p)
 }
 
-// someone has names of other alphabets that a shell, a path or a query could take for something else.
+// someone has names of other alphabets that a shell, a path or a query could misinterpret.
 var someone = owner{"José/я\"'", "代理 %2F 🤖"}
 
 func (o owner) flags() []string { return []string{"--user", o.user, "--agent", o.agent} }
@@ -103,7 +103,7 @@ func (r *remembered) sourcesOf(t *testing.T, o owner) (flush, edited, entry, fac
 	return flush, edited, entry, fact
 }
 
-// What was stored is shown to a person: the text alone for a prompt, and each item with where it comes from.
+// Stored core memory is shown as plain text for a prompt, or as items with their sources.
 func TestMemoryShow(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t)
@@ -151,7 +151,7 @@ func TestMemoryShow(t *testing.T) {
 	require.Equal(t, source{Kind: "entry", Text: "Use " + red, Project: "프로젝트", SessionID: "세션-1"}, origins[entry])
 	require.Equal(t, source{Kind: "fact", Text: "Owns a\ncat", Project: "p"}, origins[fact])
 
-	// I10: another agent of the same user, whose memory names the same sources, learns nothing of them.
+	// I10: the memory of another agent of the same user names the same sources but does not reveal them.
 	other := owner{someone.user, "other"}
 	r.version(t, other, schema.CoreCommittedPayload{Version: 1, Text: "- x\n", Items: []schema.CoreItem{{Text: "x", Sources: []string{flush, entry, fact, byHand}}}}, "ann")
 	require.Equal(t, 4, strings.Count(r.of(other, "memory", "show", "--sources").out, "known to nothing that is stored"))
@@ -167,7 +167,7 @@ func (r *remembered) values(t *testing.T, args ...string) map[string]string {
 	return found
 }
 
-// Who remembers nothing is told so, where it is no part of a prompt or a diff. What there is not is a mistake.
+// An empty memory prints a notice that becomes no part of a prompt or a diff. Unknown versions and dreams are usage errors.
 func TestMemoryOfNobody(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t)
@@ -203,7 +203,7 @@ func TestMemoryOfNobody(t *testing.T) {
 	require.Contains(t, down().run("memory", "show").err, "clickhouse at http://127.0.0.1:1")
 }
 
-// The history pages like every list, and a diff says what was dropped, by which version and why.
+// The history has pages like every list. A diff shows the dropped items with the version and the reason.
 func TestMemoryHistoryAndDiff(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t)
@@ -270,7 +270,8 @@ func TestMemoryHistoryAndDiff(t *testing.T) {
 	}
 }
 
-// A dream is shown with all that it read, added and dropped. Refused ones are listed too, and the doctor tells of them.
+// A dream is shown with everything that it read, added and dropped. Refused dreams are listed too, and the doctor reports
+// them.
 func TestDreamShow(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t)
@@ -353,7 +354,7 @@ func TestDreamShow(t *testing.T) {
 	require.Contains(t, r.run("doctor").out, "!!  dreams ")
 }
 
-// A person restores a version: it is a new one, and the same is not restored twice.
+// A restore creates a new version. Restoring the same version again does not.
 func TestMemoryRestore(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

@@ -15,31 +15,31 @@ import (
 	"axiommind/schema"
 )
 
-// Kinds of sources that are of no day.
+// Kinds of sources without a day.
 const (
 	sourceVersion = "version"
 	sourceUnknown = "unknown"
 )
 
-// source is where an item of core memory comes from.
+// source is the origin of an item of core memory.
 type source struct {
 	// Kind is one of the kinds of [schema.SourceKind], "version" for a version that a person edited, or "unknown".
 	Kind string `json:"kind"`
 	// Text is the title of an entry, or the content of a fact.
 	Text string `json:"text,omitempty"`
-	// Date and Clock are of a daily record.
+	// Date and Clock are set for a daily record.
 	Date  string `json:"date,omitempty"`
 	Clock string `json:"clock,omitempty"`
-	// Project and SessionID are empty for what a person wrote.
+	// Project and SessionID are empty for text that a person wrote.
 	Project   string `json:"project,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 	// Summarizer is the model that wrote the summary in a daily record.
 	Summarizer string `json:"summarizer,omitempty"`
-	// Version is that of core memory.
+	// Version is the version of core memory.
 	Version int `json:"version,omitempty"`
 }
 
-// findSources finds what the sources of the items are, by id. It asks at most three times, however many there are.
+// findSources returns the sources of the items by id. It runs at most three queries for any number of items.
 func findSources(ctx context.Context, conn driver.Conn, o *owner, items []schema.CoreItem) (map[string]source, error) {
 	out := map[string]source{}
 	for _, item := range items {
@@ -94,7 +94,7 @@ func sourceOf(o tier.Origin) source {
 	return s
 }
 
-// String says to a person what the source is.
+// String describes the source for people.
 func (s source) String() string {
 	text := "known to nothing that is stored"
 	switch s.Kind {

@@ -14,10 +14,10 @@ import (
 	"axiommind/schema"
 )
 
-// shownAround is how many messages are shown before and after one.
+// shownAround is how many messages are shown before and after a message.
 const shownAround = 2
 
-// shownMessage is a message, whole, and what was said around it.
+// shownMessage is a whole message with the messages around it.
 type shownMessage struct {
 	schema.SessionKey
 	Message schema.Message  `json:"message"`

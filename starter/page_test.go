@@ -16,7 +16,7 @@ import (
 	"axiommind/activities/text"
 )
 
-// Every list is read to its end by the offsets that it names itself, page by page, each row once.
+// Every list can be read to its end with the offsets that it prints, page by page, each row once.
 func testListsPageAlike(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -87,7 +87,7 @@ func otherListsPage(t *testing.T, c *cli, user string) {
 	require.True(t, strings.HasSuffix(first.out, "there are more: add --offset 2\n"), first)
 	require.True(t, strings.HasPrefix(next.out, "3. "), next)
 
-	// What the tokens leave out is not passed over.
+	// The next page does not skip hits that exceeded the token limit.
 	tight := c.run(append(search, "--limit", "2", "--max-tokens", "5")...)
 	require.Contains(t, tight.out, "2 hits are left out for --max-tokens 5\n")
 	require.Equal(t, "the first hit alone needs more: give more tokens\n", tight.err)
@@ -96,7 +96,7 @@ func otherListsPage(t *testing.T, c *cli, user string) {
 	require.Regexp(t, `^there are more: ask again with --limit [12], or with more tokens\n$`, half.err, half.out)
 }
 
-// emptyListsSayOfWhat: a filter that finds nothing is not the same as nothing at all.
+// emptyListsSayOfWhat checks that an empty list names its filters.
 func emptyListsSayOfWhat(t *testing.T, c *cli) {
 	t.Helper()
 	for want, args := range map[string][]string{
@@ -113,7 +113,7 @@ func emptyListsSayOfWhat(t *testing.T, c *cli) {
 	}
 }
 
-// Before the first build, and only then, a person is told how to begin.
+// Only before the first build is a person told how to begin.
 func TestNoBuildsYet(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -121,7 +121,7 @@ func TestNoBuildsYet(t *testing.T) {
 	require.Equal(t, "no build with status running\n", c.run("builds", "list", "--status", "running").out)
 }
 
-// Where nothing is drawn, a line now and then says how far the work is and what runs.
+// If no bar is drawn, a line at each interval shows the progress and the running sessions.
 func TestProgressInLines(t *testing.T) {
 	t.Parallel()
 	errOut := &lockedBuffer{}
@@ -137,7 +137,7 @@ func TestProgressInLines(t *testing.T) {
 	require.Equal(t, end, errOut.String())
 }
 
-// A session that takes its time is spoken of by its step.
+// The progress of a slow session names its step.
 func TestProgressNamesTheStep(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -148,7 +148,7 @@ func TestProgressNamesTheStep(t *testing.T) {
 	require.Regexp(t, `(?m)^\d+s: 0 of 1 sessions done; slow · [a-z_]+$`, errOut.String())
 }
 
-// A patience that was given is kept, a longer one and a shorter one; only what was not given is short.
+// A given timeout is kept, whether longer or shorter. Only the default is short.
 func TestConnectTimeoutIsKept(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -164,7 +164,7 @@ func TestConnectTimeoutIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // Nothing is asked of a server; the configuration is made.
+			cancel() // No server is contacted, but the configuration is loaded.
 			a := &app{
 				in: strings.NewReader(""), out: &bytes.Buffer{}, errOut: &bytes.Buffer{},
 				getenv: func(name string) string {
@@ -180,7 +180,7 @@ func TestConnectTimeoutIsKept(t *testing.T) {
 	}
 }
 
-// A server that takes connections and says nothing holds a command no longer than it was told to wait.
+// A server that accepts connections and never answers delays a command by no more than its timeout.
 func TestServerThatNeverAnswers(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

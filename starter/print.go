@@ -20,7 +20,7 @@ import (
 	"axiommind/activities/text"
 )
 
-// print writes v as JSON, or calls people to write text, as --output asks.
+// print writes v as JSON, or calls people to write text, depending on --output.
 func (a *app) print(v any, people func(w io.Writer) error) error {
 	if a.output == outputJSON {
 		if err := encode(a.exact, v); err != nil {
@@ -34,7 +34,7 @@ func (a *app) print(v any, people func(w io.Writer) error) error {
 	return nil
 }
 
-// encode writes v as JSON. Control characters and invisible ones are escaped, which programs read as the same text.
+// encode writes v as JSON. Control characters and invisible ones are escaped, so that programs read the same text.
 func encode(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -61,7 +61,7 @@ func encode(w io.Writer, v any) error {
 	return err
 }
 
-// say formats a line, or a part of one. The arguments may come from anybody: line breaks in them become spaces.
+// say formats a line or a part of one. The arguments are untrusted: line breaks in them become spaces.
 func say(b *strings.Builder, format string, args ...any) {
 	said := make([]any, len(args))
 	for i, arg := range args {
@@ -100,17 +100,17 @@ func unbroken(s string) string {
 
 func breaksLine(r rune) bool { return strings.ContainsRune("\t\n\v\f\r\u0085\u2028\u2029", r) }
 
-// block writes a text with a mark before each line, so that no line looks like one of the program.
+// block writes a text with a mark before each line, so that no line looks like the program's own output.
 func block(b *strings.Builder, mark, text string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	fmt.Fprintf(b, "%s%s\n", mark, strings.ReplaceAll(text, "\n", "\n"+mark))
 }
 
-// lineWidth is how wide running text is printed, in columns.
+// lineWidth is the width of running text in columns.
 const lineWidth = 100
 
-// hanging breaks the text between words, so that with so many columns before it no line is wider than lineWidth. The lines
-// after the first are indented by as many.
+// hanging wraps the text so that no line exceeds lineWidth, given that columns precede the first line. The other lines are
+// indented by columns.
 func hanging(words string, columns int) string {
 	lines := strings.Split(tabletext.WrapSoft(unbroken(words), lineWidth-columns), "\n")
 	for i := range lines {
@@ -126,13 +126,13 @@ func shortIDs(words string) string {
 	return wholeID.ReplaceAllStringFunc(words, func(id string) string { return short(strings.Trim(id, `"`)) })
 }
 
-// grid is a table. Each cell holds one line, unless it is a manyLines.
+// grid is a table. Each cell contains one line, unless it is a manyLines.
 type grid struct{ table.Writer }
 
 // manyLines is a cell of several lines.
 type manyLines []string
 
-// AppendRow appends a row. Invisible characters are written out first, so that columns line up.
+// AppendRow appends a row. Invisible characters are escaped first, so that columns line up.
 func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
 	cells := make(table.Row, len(row))
 	for i, v := range row {
@@ -178,7 +178,7 @@ func rightAligned(first, last int) (columns []table.ColumnConfig) {
 	return columns
 }
 
-// oneLine puts a text into one line of at most n user-perceived characters.
+// oneLine converts a text to one line of at most n user-perceived characters.
 func oneLine(s string, n int) string {
 	return cut(text.Visible(strings.Join(strings.Fields(s), " ")), n)
 }
@@ -211,7 +211,7 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// shellWord quotes a word for a POSIX shell where that is needed, on one line.
+// shellWord quotes a word for a POSIX shell if necessary, on one line.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r)

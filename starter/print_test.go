@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// What programs read has names of one form, also where a result is another room's.
+// Names in JSON output have one form, even if another package defines the result.
 func TestReconcileInJSON(t *testing.T) {
 	t.Parallel()
 	data, err := json.Marshal(vector.Report{ExtraIDs: []string{"x"}, UnknownTenants: []string{"x"}})
@@ -20,7 +20,7 @@ func TestReconcileInJSON(t *testing.T) {
 	require.NotContains(t, string(data), "0001-01-01")
 }
 
-// What the model gave no whole answer to is said with the command that asks again.
+// Windows without a complete answer are reported with the command that retries them.
 func TestNoteNamesTheRetry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

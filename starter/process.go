@@ -22,7 +22,7 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// statusStarted is reported for a session with --detach.
+// statusStarted is the status of a session with --detach.
 const statusStarted schema.BuildStatus = "started"
 
 type processOptions struct {
@@ -32,9 +32,9 @@ type processOptions struct {
 	// verbose lists the files that are no transcripts.
 	verbose bool
 	jobs    int
-	// sourceKey is the file of the key that grants workers access to the files, or "".
+	// sourceKey is the file with the key that grants workers access to the files, or "".
 	sourceKey string
-	// given are the flags that say what is processed, as they were given.
+	// given returns the flags that select the sessions, as they were given.
 	given func() []string
 }
 
@@ -74,23 +74,23 @@ type job struct {
 	Input  schema.ProcessSessionInput  `json:"-"`
 	Format string                      `json:"format"`
 	Result schema.ProcessSessionResult `json:"result"`
-	// Error says why the session failed.
+	// Error is the reason why the session failed.
 	Error string `json:"error,omitempty"`
-	// refused is true when nothing was started for it.
+	// refused is true if no workflow was started for the session.
 	refused bool
-	// signals are what the last of its messages show.
+	// signals are the signals in its last messages.
 	signals memory.Signals
 }
 
-// processReport is what became of the sessions.
+// processReport is the result for all sessions.
 type processReport struct {
-	// Workflow is the one that processes the session or, as a Batch, several of them. It is empty if none was started.
+	// Workflow processes the session or, as a Batch, several sessions. It is empty if none was started.
 	Workflow workflowLink `json:"workflow,omitzero"`
 	Batch    string       `json:"batch,omitempty"`
 	Sessions []*job       `json:"sessions"`
 	// PassedOver are the files of a directory that are no transcripts.
 	PassedOver []passedOver `json:"passed_over"`
-	// verbose lists them for people, too.
+	// verbose lists them in the text output, too.
 	verbose bool
 }
 
@@ -154,7 +154,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	return cmp.Or(a.print(report, report.print), outcome(jobs))
 }
 
-// outcome is the error of the command if a session failed or was left alone.
+// outcome returns the command's error if a session failed or was skipped.
 func outcome(jobs []*job) error {
 	failed, refused, busy := 0, 0, 0
 	for _, j := range jobs {
@@ -169,7 +169,7 @@ func outcome(jobs []*job) error {
 		}
 	}
 	switch total := plural(len(jobs), "session", "sessions"); {
-	case failed > 0 && failed == refused: // They have no builds.
+	case failed > 0 && failed == refused: // These sessions have no builds.
 		return fmt.Errorf("%d of %s failed: none of these was started", failed, total)
 	case failed > 0:
 		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, total)
@@ -200,7 +200,7 @@ func (a *app) processAlone(ctx context.Context, o *processOptions, j *job) error
 	return nil
 }
 
-// check refuses wrong options before anything is read.
+// check validates the options before anything is read.
 func (o *processOptions) check() error {
 	if o.jobs < 1 || o.jobs > schema.MaxAtOnce {
 		return usagef("--jobs %d: want 1 to %d", o.jobs, schema.MaxAtOnce)
@@ -227,7 +227,7 @@ func (o *processOptions) check() error {
 	return nil
 }
 
-// flushEnd is how --flush-reason calls the end of a session.
+// flushEnd is the value of --flush-reason for the end of a session.
 const flushEnd = "end"
 
 func flushReasons() []string {
@@ -275,7 +275,7 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		}); reason != "" {
 			j.refuse(reason)
 		}
-		// Without a grant, as where there is no place for its key, the worker's roots decide.
+		// Without a grant, as when its key can't be stored, the worker's roots decide.
 		j.Input.Grant, _ = transcript.Grant(o.sourceKey, j.Input)
 		jobs = append(jobs, j)
 	}
@@ -285,12 +285,12 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 	return jobs, nil
 }
 
-// holdsCredential says why a session with the id, of which the credential was taken out, is refused.
+// holdsCredential explains the refusal of a session whose id contained a credential. The id has been redacted.
 func holdsCredential(id string) string {
 	return fmt.Sprintf("the session's id %q holds a credential, and ids are stored as they are: name another one by --session", id)
 }
 
-// pick returns the one session of a file that --session names.
+// pick returns the session of a file that --session selects.
 func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error) {
 	for i, s := range sessions {
 		if s.ID == id {
@@ -300,8 +300,8 @@ func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error
 	return nil, fmt.Errorf("%q holds %d sessions, none with the id %q", jobs[0].File, len(jobs), id)
 }
 
-// processOne starts the session's workflow and waits for it. A failure is stored in the job. The returned error
-// stops all jobs: Temporal can't be reached, or the command was interrupted.
+// processOne starts the session's workflow and waits for it. A failure is stored in the job. The returned error stops all
+// jobs: Temporal is unreachable, or the command was interrupted.
 func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
 	j.Result.SessionID = j.Input.SessionID
 	w := sessionWork{
@@ -343,14 +343,14 @@ func (j *job) fail(reason string) {
 	j.Result.SessionID, j.Result.Status, j.Error = j.Input.SessionID, schema.BuildFailed, reason
 }
 
-// away reports whether the error means that Temporal could not be reached.
+// away reports whether the error means that Temporal is unreachable.
 func away(err error) bool {
 	var unavailable *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
 	return errors.As(err, &unavailable) || errors.As(err, &late)
 }
 
-// failureText is the message of the failure itself, without the layers around it.
+// failureText returns the message of the failure itself, without the layers around it.
 func failureText(err error) string {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
@@ -359,7 +359,7 @@ func failureText(err error) string {
 	return reason(err)
 }
 
-// maxReasonShown bounds the reason why a file is passed over, of which there may be many.
+// maxReasonShown bounds the reason why a file is skipped. There may be many files.
 const maxReasonShown = 120
 
 func printJobs(w io.Writer, r processReport) error {
@@ -370,7 +370,7 @@ func printJobs(w io.Writer, r processReport) error {
 		if c := j.Result.Counts; j.Result.BuildID != "" {
 			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Indexed)
 		} else {
-			row = append(row, "-", "-", "-", "-", "-", "-", "-") // Nothing is known of it: it failed, or others do it.
+			row = append(row, "-", "-", "-", "-", "-", "-", "-") // The counts are unknown: it failed, or another run processes it.
 		}
 		t.AppendRow(append(row, oneLine(filepath.Base(j.File), 40)))
 	}

@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// maxTableRows is how many sessions are shown one by one. Of more, the report counts them and lists what failed.
+	// maxTableRows is how many sessions are shown one by one. A report of more sessions counts them and lists the failed
+	// ones.
 	maxTableRows = 50
 	// maxListed bounds each list of such a report.
 	maxListed = 100
 )
 
-// importAll imports all sessions of a directory, or of a file that holds several. A workflow does it: it goes on without
-// this program.
+// importAll imports all sessions of a directory, or of a file that contains several. It starts a workflow, which continues
+// without this program.
 func (a *app) importAll(ctx context.Context, o *processOptions, path string) error {
 	in, err := o.importOf(path)
 	if err != nil {
@@ -70,7 +71,7 @@ func (a *app) importAll(ctx context.Context, o *processOptions, path string) err
 	return cmp.Or(a.print(report, report.print), outcome(report.Sessions))
 }
 
-// importOf is the input of the workflow that imports the path.
+// importOf returns the input of the workflow that imports the path.
 func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, error) {
 	p := o.input
 	in := schema.ImportSessionsInput{
@@ -81,7 +82,7 @@ func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, erro
 	if in.URI, err = transcript.FileURI(path); err != nil {
 		return in, err
 	}
-	// Without a grant, as where there is no place for its key, the worker's roots decide.
+	// Without a grant, as when its key can't be stored, the worker's roots decide.
 	in.Grant, _ = transcript.Grant(o.sourceKey, in.Source())
 	if err := in.Validate(); err != nil {
 		return in, usageError{err}
@@ -89,7 +90,7 @@ func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, erro
 	return in, nil
 }
 
-// add takes in the items of a batch with their outcomes, and what was passed over.
+// add adds the items of a batch with their outcomes, and the skipped files.
 func (r *processReport) add(listed batch.Report) {
 	for _, item := range listed.Items {
 		j := &job{File: item.Name, Format: item.Format, Input: item.Input, refused: item.Refused != ""}
@@ -105,7 +106,7 @@ func (r *processReport) add(listed batch.Report) {
 	}
 }
 
-// printManyJobs counts the sessions by what became of them, and lists those that failed.
+// printManyJobs counts the sessions by status and lists the failed ones.
 func printManyJobs(w io.Writer, r processReport) error {
 	statuses := map[schema.BuildStatus]int{}
 	counts := schema.BuildCounts{}
@@ -159,7 +160,7 @@ func listFiles(b *strings.Builder, of []passedOver) {
 	}
 }
 
-// noTranscript says what a directory holds instead of transcripts.
+// noTranscript returns an error that lists the directory's files, none of which is a transcript.
 func noTranscript(dir string, passed []passedOver) error {
 	const shown = 5
 	var b strings.Builder
@@ -172,7 +173,7 @@ func noTranscript(dir string, passed []passedOver) error {
 	return usagef("directory %q holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
 }
 
-// givenFlags are the flags that were given, except for some.
+// givenFlags returns the flags on the command line, except for some.
 func givenFlags(f *pflag.FlagSet, except ...string) (given []string) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		for _, name := range except {

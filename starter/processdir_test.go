@@ -22,7 +22,7 @@ func put(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// inSession is a message of the session.
+// inSession returns a message of the session.
 func inSession(id string, n int, text string) string {
 	return strings.Replace(said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, id), 1)
 }
@@ -33,7 +33,7 @@ func jobsOf(t *testing.T, o output) []*job {
 	return decode[processReport](t, o).Sessions
 }
 
-// endsOf returns how the jobs ended, and why files were passed over, by file.
+// endsOf returns how the jobs ended, and why files were skipped, by file.
 func endsOf(dir string, r processReport) map[string]string {
 	out := map[string]string{}
 	end := func(file, status, why string) {
@@ -51,7 +51,7 @@ func endsOf(dir string, r processReport) map[string]string {
 	return out
 }
 
-// requireNoIdleCounts checks that a report has counts of those sessions alone that were worked on.
+// requireNoIdleCounts checks that a report contains counts only of sessions that were processed.
 func requireNoIdleCounts(t *testing.T, o output) {
 	t.Helper()
 	var report struct {
@@ -76,8 +76,8 @@ func requireNoIdleCounts(t *testing.T, o output) {
 	}
 }
 
-// A directory is imported as a whole: each session once and in order, what cannot be read fails alone, what is no
-// transcript is passed over, and nothing outside is read.
+// A directory is imported as a whole: each session once and in order. An unreadable file fails alone, other files are
+// skipped, and nothing outside is read.
 func TestImportDirectory(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -135,7 +135,7 @@ func TestImportDirectory(t *testing.T) {
 	require.Contains(t, people.out, strings.Repeat("x", sessionCell-1)+"… failed: session_id ")
 }
 
-// A directory without transcripts is a mistake of the caller, who is told what it holds.
+// A directory without transcripts is a usage error that lists the directory's files.
 func TestImportNothing(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -149,7 +149,7 @@ func TestImportNothing(t *testing.T) {
 	}
 }
 
-// A file that holds several sessions is imported; one that is named by --session goes alone.
+// A file that contains several sessions is imported. With --session only one of them is processed.
 func TestImportFileOfSeveral(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -170,8 +170,8 @@ func TestImportFileOfSeveral(t *testing.T) {
 	require.Equal(t, "chatgpt", both[0].Format)
 }
 
-// The import goes on when the starter is stopped, and the same command shows it again, or its end. Two of them at once
-// are one import.
+// The import continues when the starter is stopped. The same command shows it again, or its result. Two concurrent commands
+// share one import.
 func TestImportSurvivesItsStarter(t *testing.T) {
 	t.Parallel()
 	importSurvivesItsStarter(t, 4)
@@ -221,7 +221,7 @@ func importSurvivesItsStarter(t *testing.T, sessions int) {
 	require.Len(t, builds, sessions, "each session was processed once")
 }
 
-// What is said of sessions that failed helps: what was never started has no build, and ids of a page are cut.
+// The advice about failed sessions is correct: a session that was never started has no build, and long ids are cut.
 func TestProcessAdvice(t *testing.T) {
 	t.Parallel()
 	refused, failed, fine := &job{File: "a"}, &job{File: "b", Error: "the model refuses"}, &job{File: "c"}
@@ -238,7 +238,7 @@ func TestProcessAdvice(t *testing.T) {
 	require.Regexp(t, "^(긴){1,39}… failed: it is too long x{900,1000}…\n$", noted(refused))
 }
 
-// Of many sessions the report has counts, and those that failed with their reasons.
+// The report of many sessions contains counts, and the failed ones with their reasons.
 func TestManyJobs(t *testing.T) {
 	t.Parallel()
 	var r processReport

@@ -30,7 +30,7 @@ func (a *app) profileShowCommand(f *pflag.FlagSet) func(context.Context, []strin
 	o.add(f)
 	return func(ctx context.Context, _ []string) error {
 		return a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) error {
-			// The version is read first: one that is too old is refused, one that is too new would not be.
+			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
 			version, err := t.Version(ctx, o.user, o.agent)
 			if err != nil {
 				return err

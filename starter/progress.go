@@ -21,37 +21,37 @@ import (
 
 const (
 	watchEvery = 250 * time.Millisecond
-	// answerTimeout is the timeout of a question to Temporal about a running session.
+	// answerTimeout is the timeout of a request to Temporal about a running session.
 	answerTimeout = 5 * time.Second
 )
 
-// progress shows how far the work is: a bar on a terminal, else a line now and then.
+// progress shows the progress of the work: a bar on a terminal, else a line at intervals.
 type progress struct {
 	a   *app
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar
-	// told holds the messages already shown. Each is shown once.
+	// told contains the messages already shown. Each is shown once.
 	told map[string]bool
 
-	// For the lines that are printed where no bar is drawn. A total of 0 is not known.
+	// For the lines that are printed if no bar is drawn. A total of 0 is unknown.
 	unit         string
 	ready, total int
-	// doing is what is done at the moment, where that is told.
+	// doing is the current step, if known.
 	doing       string
 	began       time.Time
-	watched     map[string]asker
+	watched     map[string]progressQuery
 	stop, ended chan struct{}
 }
 
-// asker asks a workflow how far it is.
-type asker func(context.Context) (text string, ok bool)
+// progressQuery queries the progress of a workflow.
+type progressQuery func(context.Context) (text string, ok bool)
 
-// newProgress starts counting up to the total, or shows that the work goes on if that is 0. The unit is such as "sessions
-// done".
+// newProgress starts counting units, such as "sessions done", up to the total. A total of 0 shows only that the work
+// continues.
 func (a *app) newProgress(total int, unit string) *progress {
 	p := &progress{
 		a: a, told: map[string]bool{}, unit: unit, total: total, began: time.Now(),
-		watched: map[string]asker{}, stop: make(chan struct{}), ended: make(chan struct{}),
+		watched: map[string]progressQuery{}, stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	switch {
 	case a.interactive:
@@ -64,7 +64,7 @@ func (a *app) newProgress(total int, unit string) *progress {
 	return p
 }
 
-// newBar draws a bar, or for an unknown total what turns with each look, without numbers.
+// newBar draws a bar. For an unknown total it draws a spinner without numbers, which turns at each update.
 func (a *app) newBar(total int) *progressbar.ProgressBar {
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(a.drawn), progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish(),
@@ -76,7 +76,7 @@ func (a *app) newBar(total int) *progressbar.ProgressBar {
 	return progressbar.NewOptions(total, append(options, progressbar.OptionShowCount())...)
 }
 
-// report prints a line about the progress at each interval.
+// report prints a progress line at each interval.
 func (p *progress) report() {
 	defer close(p.ended)
 	ticker := time.NewTicker(p.a.quiet)
@@ -127,15 +127,15 @@ func (p *progress) line(ctx context.Context) string {
 	return line
 }
 
-// watch follows a session until stop is called. It shows the current step and why an activity is retried.
+// watch shows the progress of a session until stop is called: the current step and why an activity is retried.
 func (p *progress) watch(ctx context.Context, c client.Client, workflowID string, j *job) (stop func()) {
 	return p.follow(ctx, workflowID, watchEvery,
 		func(ctx context.Context) (string, bool) { return state(ctx, c, workflowID, j) },
 		func(ctx context.Context) { p.look(ctx, c, workflowID, j) })
 }
 
-// follow calls look at each interval until stop is called, and asks for each line that is printed.
-func (p *progress) follow(ctx context.Context, workflowID string, every time.Duration, ask asker, look func(context.Context)) (stop func()) {
+// follow calls look at each interval until stop is called, and calls ask for each printed line.
+func (p *progress) follow(ctx context.Context, workflowID string, every time.Duration, ask progressQuery, look func(context.Context)) (stop func()) {
 	p.mu.Lock()
 	p.watched[workflowID] = ask
 	p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *progress) follow(ctx context.Context, workflowID string, every time.Dur
 	}
 }
 
-// everyTick calls look at each interval until stop is called, which waits for its end.
+// everyTick calls look at each interval until stop is called. stop waits until look has returned.
 func everyTick(ctx context.Context, every time.Duration, look func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
@@ -180,7 +180,7 @@ func (p *progress) look(ctx context.Context, c client.Client, workflowID string,
 	p.explain(ctx, c, workflowID, j)
 }
 
-// state asks a session for its current step.
+// state queries a session for its current step.
 func state(ctx context.Context, c client.Client, workflowID string, j *job) (text string, ok bool) {
 	var state schema.Progress
 	value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress)
@@ -204,8 +204,8 @@ func (p *progress) describe(text string) {
 	}
 }
 
-// explain says why activities are retried, once for each reason: those of the session, and those of a writer that
-// the session waits for.
+// explain shows why activities are retried, each reason once: those of the session, and those of a writer that the session
+// waits for.
 func (p *progress) explain(ctx context.Context, c client.Client, workflowID string, j *job) {
 	for _, activity := range p.pendingActivities(ctx, c, workflowID) {
 		p.retried(j.Input.SessionID, activity)
@@ -219,8 +219,8 @@ func (p *progress) explain(ctx context.Context, c client.Client, workflowID stri
 	}
 }
 
-// pendingActivities returns those of a workflow. If Temporal does not answer it says so, because the wait for the
-// result does not.
+// pendingActivities returns the pending activities of a workflow. If Temporal does not answer it prints that, because the
+// wait for the result does not.
 func (p *progress) pendingActivities(ctx context.Context, c client.Client, workflowID string) []*workflow.PendingActivityInfo {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -243,13 +243,13 @@ func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
 	}
 }
 
-// writerOf is the id of the workflow that does the work of an activity, as its heartbeat says; empty when
-// the activity does it itself.
+// writerOf returns the id of the workflow that executes an activity's work, as its heartbeat reports. It is empty if the
+// activity does the work itself.
 func writerOf(activity *workflow.PendingActivityInfo) string {
 	var says schema.Heartbeat
 	err := converter.GetDefaultDataConverter().FromPayloads(activity.GetHeartbeatDetails(), &says)
 	if err != nil {
-		return "" // It says nothing yet.
+		return "" // There is no heartbeat yet.
 	}
 	return says.WaitsFor
 }
@@ -276,7 +276,7 @@ func (p *progress) done() {
 	}
 }
 
-// reached sets how much is done. With aside the bar is cleared, because something is about to be printed.
+// reached sets the count of finished units. With aside it clears the bar, because other output follows.
 func (p *progress) reached(ready int, aside bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,8 +292,7 @@ func (p *progress) reached(ready int, aside bool) {
 	}
 }
 
-// at shows what is being done, and how far it is: what is counted may change from one part of the work to the next. A
-// total of 0 is unknown.
+// at shows the current step and its progress. The unit may change from one step to the next. A total of 0 is unknown.
 func (p *progress) at(doing string, ready, total int, unit string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

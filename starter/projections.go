@@ -14,7 +14,7 @@ import (
 	"axiommind/activities/vector"
 )
 
-// configured lists the projectors of this program's settings, which ask no server.
+// configured lists the projectors of this program's settings. It contacts no server.
 func (a *app) configured(ctx context.Context) ([]eventlog.Projector, error) {
 	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 	if err != nil {
@@ -23,8 +23,8 @@ func (a *app) configured(ctx context.Context) ([]eventlog.Projector, error) {
 	return build.Projections(nil, embedder.Version()), nil
 }
 
-// checkFamilies refuses names of no projection before any server is asked. Which embedding versions have an
-// outbox only the database knows.
+// checkFamilies refuses unknown projection names before any server is contacted. Only the database knows which embedding
+// versions have an outbox.
 func (a *app) checkFamilies(ctx context.Context, names []string) error {
 	projectors, err := a.configured(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *app) checkFamilies(ctx context.Context, names []string) error {
 	return nil
 }
 
-// checkProjections says how each projection stands to the log.
+// checkProjections reports how far each projection is behind the log.
 func (a *app) checkProjections(ctx context.Context, conn driver.Conn) []check {
 	log := eventlog.New(conn, eventlog.Options{})
 	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
@@ -57,7 +57,7 @@ func (a *app) checkProjections(ctx context.Context, conn driver.Conn) []check {
 	}
 	var standings []eventlog.Standing
 	if err == nil {
-		// The outboxes of other embedding versions are nobody's work, and a new one is not behind: see checkInUse.
+		// Outboxes of other embedding versions have no consumer, and a new one is not behind: see checkInUse.
 		standings, err = log.Standings(ctx, build.Projections(conn, versions[0])...)
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func standingCheck(s eventlog.Standing) check {
 	case s.Stale():
 		c.Note = fmt.Sprintf("made by version %d of its code, this program has version %d: nothing is added to it until it is made anew", s.Stored, s.Program)
 	case s.Behind > 0 && s.Name == graduate.ProjectorName:
-		// Sessions do not wait for it: a pass of graduation follows within half a minute.
+		// These sessions need no action: a pass of graduation follows within half a minute.
 		c.OK, c.Mend = true, ""
 		c.Note = fmt.Sprintf("%s to be looked at by graduation", plural(int(s.Behind), "session waits", "sessions wait"))
 	case s.Behind > 0:

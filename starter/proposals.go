@@ -50,7 +50,7 @@ func (a *app) proposalsCommand(f *pflag.FlagSet) func(context.Context, []string)
 	}
 }
 
-// printProposals shows all that a person who accepts a proposal agrees to.
+// printProposals shows everything that a person agrees to by accepting a proposal.
 func printProposals(w io.Writer, project string, proposals []graduate.Proposal) error {
 	var b strings.Builder
 	open := false
@@ -72,7 +72,7 @@ func printProposals(w io.Writer, project string, proposals []graduate.Proposal) 
 	return err
 }
 
-// proposalState says whether a proposal waits, or how it ended.
+// proposalState describes whether a proposal is pending, or how it ended.
 func proposalState(p graduate.Proposal) string {
 	switch {
 	case p.State == graduate.ProposalOvertaken:
@@ -107,7 +107,7 @@ func (a *app) proposalsRejectCommand(f *pflag.FlagSet) func(context.Context, []s
 	return a.decideCommand(f, a.reject)
 }
 
-// decideCommand decides on the proposals that are given by their ids or the beginnings of these, one after the other.
+// decideCommand decides on the proposals with the given ids or beginnings of ids, one after the other.
 func (a *app) decideCommand(f *pflag.FlagSet, decide func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) func(context.Context, []string) error {
 	project := f.String("project", "default", "project of the proposals")
 	because := f.String("because", "", "why, for the history")
@@ -120,7 +120,7 @@ func (a *app) decideCommand(f *pflag.FlagSet, decide func(ctx context.Context, p
 		for _, p := range named {
 			one, err := decide(ctx, p, actor(), *because)
 			if err != nil {
-				if len(all.Changes) > 0 { // What was done is said, too.
+				if len(all.Changes) > 0 { // Report the decisions made so far.
 					_ = a.print(all, func(w io.Writer) error { return printRuled(w, all) })
 				}
 				return err
@@ -132,7 +132,7 @@ func (a *app) decideCommand(f *pflag.FlagSet, decide func(ctx context.Context, p
 	}
 }
 
-// namedProposals reads the proposals that are given by their ids or the beginnings of these, each once, in the given order.
+// namedProposals reads the proposals with the given ids or beginnings of ids, each once, in the given order.
 func (a *app) namedProposals(ctx context.Context, project string, given []string) (named []graduate.Proposal, err error) {
 	err = a.withProposals(ctx, func(l *graduate.Ledgers, log *eventlog.Store) error {
 		for _, id := range given {

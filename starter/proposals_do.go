@@ -13,19 +13,19 @@ import (
 	"axiommind/schema"
 )
 
-// proposal asks to correct or to retire an entry of the scope's user.
+// proposal is a request to correct or retire an entry of the scope's user.
 type proposal struct {
 	schema.Scope
 	// EntryID is a whole id.
 	EntryID string
-	// Action is one of [schema.Changes]. Text is what is right, for a correction.
+	// Action is one of [schema.Changes]. Text is the correction's new text.
 	Action, Text string
-	// Because says why, and Actor who asks.
+	// Because is the reason, and Actor the author.
 	Because, Actor string
 }
 
-// propose hands in the proposal and returns its id. The same proposal has the same id and counts once. What can't be
-// proposed is a [usageError].
+// propose submits the proposal and returns its id. Equal proposals have the same id and count once. An invalid proposal is a
+// [usageError].
 func (a *app) propose(ctx context.Context, p proposal) (id string, err error) {
 	result, err := a.sendProposal(ctx, graduate.Command{
 		Op: graduate.OpPropose, Project: p.Project, User: p.User, EntryIDs: []string{p.EntryID}, Change: schema.Change(p.Action),
@@ -37,8 +37,8 @@ func (a *app) propose(ctx context.Context, p proposal) (id string, err error) {
 	return result.Changes[0].ID, nil
 }
 
-// acceptProposal does what the proposal with the whole id asks for, in the name of the actor: a person or a policy. What
-// was accepted before stays as it is.
+// acceptProposal applies the proposal with the whole id in the name of the actor: a person or a policy. A proposal that was
+// accepted before is not applied again.
 func (a *app) acceptProposal(ctx context.Context, id, actor string) error {
 	var p graduate.Proposal
 	err := a.withProposals(ctx, func(l *graduate.Ledgers, log *eventlog.Store) error {
@@ -55,10 +55,10 @@ func (a *app) acceptProposal(ctx context.Context, id, actor string) error {
 	return err
 }
 
-// accept does what the proposal asks for and records that. If it is stopped in between, it goes on when it is called again.
+// accept applies the proposal and records that. If it is interrupted, another call resumes it.
 func (a *app) accept(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error) {
 	if p.State == graduate.ProposalOpen && p.Change == schema.ChangeCorrect {
-		if _, err := a.correctEntry(ctx, p.Project, p.Entry.EntryID, p.Said()); err != nil {
+		if _, err := a.correctEntry(ctx, p.Project, p.Entry.EntryID, p.CorrectionText()); err != nil {
 			return graduate.CommandResult{}, err
 		}
 	}
@@ -81,7 +81,7 @@ func (a *app) sendProposal(ctx context.Context, c graduate.Command) (result grad
 	return result, err
 }
 
-// withProposals runs fn with what reads proposals. An id that names nothing is a mistake of the command line.
+// withProposals runs fn with the ledgers and the log. An unknown id is a usage error.
 func (a *app) withProposals(ctx context.Context, fn func(*graduate.Ledgers, *eventlog.Store) error) error {
 	return a.withLog(ctx, func(l *graduate.Ledgers, _ *entry.Reader, log *eventlog.Store) error { return fn(l, log) })
 }

@@ -16,14 +16,14 @@ import (
 	"axiommind/schema"
 )
 
-// app is starter as a program that serves others has it: with its settings read.
+// app returns starter as a server program has it: with its settings loaded.
 func (c *cli) app(t *testing.T) *app {
 	t.Helper()
 	return &app{in: strings.NewReader(""), out: io.Discard, errOut: io.Discard, exact: io.Discard, drawn: io.Discard, output: outputText,
 		getenv: func(name string) string { return c.env[name] }, cfg: c.config(t)}
 }
 
-// propose has an agent propose a change of the entry.
+// propose submits an agent's proposal to change the entry.
 func (c *cli) propose(t *testing.T, row entry.Row, change schema.Change, text, because string) string {
 	t.Helper()
 	id, err := c.app(t).propose(context.Background(), proposal{
@@ -38,8 +38,8 @@ func (c *cli) proposals(t *testing.T, flags ...string) []graduate.Proposal {
 	return decode[[]graduate.Proposal](t, c.run(append([]string{"proposals", "--project", c.project, "-o", "json"}, flags...)...))
 }
 
-// What an agent proposes changes nothing until a person accepts it, and then is what the person states. A crash between
-// the two steps is made good by accepting again, and all that was proposed for the same entry is overtaken.
+// A proposal changes nothing until a person accepts it, and then counts as the person's statement. After a crash between the
+// two steps, accepting again completes them. All other proposals for the same entry become obsolete.
 func testProposals(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -67,7 +67,7 @@ func testProposals(t *testing.T) {
 	}
 
 	p := c.proposals(t)
-	_, err = c.app(t).correctEntry(context.Background(), c.project, old.ID, p[3].Said())
+	_, err = c.app(t).correctEntry(context.Background(), c.project, old.ID, p[3].CorrectionText())
 	require.NoError(t, err)
 	require.Equal(t, id, p[3].ID)
 	accepted := c.run("proposals", "accept", id[:10], retired, id, "--because", "measured", "--project", c.project)
@@ -125,7 +125,7 @@ func testProposals(t *testing.T) {
 	require.Zero(t, c.run("verify", "--project", c.project).code)
 }
 
-// twinProposals stores two proposals whose ids begin alike.
+// twinProposals stores two proposals with a common beginning of their ids.
 func twinProposals(t *testing.T, log *eventlog.Store, project string, ids ...string) {
 	t.Helper()
 	events := make([]schema.Event, len(ids))

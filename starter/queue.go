@@ -44,10 +44,10 @@ func (a *app) queueCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	}
 }
 
-// queueID is the id of the workflow that is the queue of the user and agent.
+// queueID returns the id of the queue workflow of the user and agent.
 func (o *owner) queueID() string { return schema.WorkflowID(schema.QueueStream(o.user, o.agent)) }
 
-// readQueue asks a queue for its state. One that does not run has none.
+// readQueue queries the state of a queue. A queue that is not running has none.
 func readQueue(ctx context.Context, c temporal.Client, o *owner) (state schema.QueueState, runs bool, err error) {
 	if err := table.Required("user", o.user); err != nil {
 		return state, false, fmt.Errorf("ask a queue: %w", err)
@@ -121,7 +121,7 @@ func printQueue(w io.Writer, o *owner, s schema.QueueState, runs bool) error {
 	return err
 }
 
-// remarksOf says what is particular about a session that waits.
+// remarksOf lists the special properties of a pending session.
 func remarksOf(t schema.QueuedThread) string {
 	var says []string
 	for _, each := range []struct {
@@ -135,7 +135,7 @@ func remarksOf(t schema.QueuedThread) string {
 	return strings.Join(says, ", ")
 }
 
-// resultText says what became of a session.
+// resultText describes the result of a session.
 func resultText(r schema.QueueResult) string {
 	text := fmt.Sprintf("session %s of project %s: %s at %s", shownSession(r.Thread), unbroken(r.Project), r.Status, when(r.At))
 	if r.BuildID != "" {
@@ -182,7 +182,7 @@ func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// flush has the queue processed, and waits until that is done.
+// flush starts processing the queue's backlog and waits until it is done.
 func (a *app) flush(ctx context.Context, o *owner, in schema.FlushInput) error {
 	c, err := a.temporal(ctx)
 	if err != nil {
@@ -226,7 +226,7 @@ func (a *app) flush(ctx context.Context, o *owner, in schema.FlushInput) error {
 	return nil
 }
 
-// flushing says what the queue does at the moment.
+// flushing describes the backlog and the running sessions of the queue.
 func flushing(ctx context.Context, c temporal.Client, o *owner) (string, bool) {
 	s, runs, err := readQueue(ctx, c, o)
 	if err != nil || !runs {
@@ -239,7 +239,7 @@ func flushing(ctx context.Context, c temporal.Client, o *owner) (string, bool) {
 	return text, true
 }
 
-// printFlushed tells what was processed. Processed counts those that failed, too.
+// printFlushed prints the number of processed sessions and the failed ones. Processed includes failures.
 func printFlushed(w io.Writer, o *owner, r schema.FlushResult) error {
 	var b strings.Builder
 	if r.Processed == 0 && len(r.Failed) == 0 {
@@ -254,7 +254,7 @@ func printFlushed(w io.Writer, o *owner, r schema.FlushResult) error {
 	return err
 }
 
-// beginFlush has the queue processed, and does not wait for the end.
+// beginFlush starts processing the queue's backlog without waiting for it.
 func (a *app) beginFlush(ctx context.Context, o *owner, in schema.FlushInput) error {
 	c, err := a.temporal(ctx)
 	if err != nil {

@@ -45,17 +45,17 @@ func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) e
 // realigned is the result for one session.
 type realigned struct {
 	schema.SessionKey
-	// Pieces counts the quotes judged anew, or to be judged anew with --dry-run.
+	// Pieces counts the quotes that were rejudged, or with --dry-run those that would be.
 	Pieces   int `json:"pieces"`
 	Proven   int `json:"newly_proven"`
 	Unproven int `json:"no_longer_proven"`
 	// Behind counts the entries that do not show an earlier judgement yet.
 	Behind int `json:"behind,omitempty"`
-	// Error says why the session was not judged anew.
+	// Error is the reason why the session was not rejudged.
 	Error string `json:"error,omitempty"`
 }
 
-// who is the session's user, with the agent if it has a name. Session ids are unique only for one user and agent.
+// who returns the session's user, with the agent if it has a name. Session ids are unique only for one user and agent.
 func (r *realigned) who() string {
 	if r.Agent == "" {
 		return r.User
@@ -111,7 +111,7 @@ func (a *app) realign(ctx context.Context, o *realignOptions) error {
 	return nil
 }
 
-// outdated returns the sessions in the scope that have quotes to judge anew, and those that can't be read.
+// outdated returns the sessions in the scope that have quotes to rejudge, and those that can't be read.
 func (a *app) outdated(ctx context.Context, conn driver.Conn, scope schema.SessionKey) ([]*realigned, error) {
 	total, err := entry.NewReader(conn).CountAllEvidence(ctx, scope)
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *app) outdated(ctx context.Context, conn driver.Conn, scope schema.Sessi
 	return sessions, nil
 }
 
-// realignAll judges the sessions anew, several at a time.
+// realignAll rejudges the sessions, several at a time.
 func (a *app) realignAll(ctx context.Context, o *realignOptions, sessions []*realigned) error {
 	var open []*realigned
 	for _, s := range sessions {
@@ -169,7 +169,7 @@ func (a *app) realignAll(ctx context.Context, o *realignOptions, sessions []*rea
 	return err
 }
 
-// realignOne runs the session's workflow. A failure is stored in the session. The returned error stops all.
+// realignOne runs the session's workflow. A failure is stored in the session. The returned error stops all sessions.
 func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progress) error {
 	s.Pieces, s.Behind = 0, 0
 	w := sessionWork{

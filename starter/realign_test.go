@@ -20,8 +20,8 @@ import (
 	"axiommind/worker/service"
 )
 
-// olderSession logs a session as a program without a rule of proof has left it: one entry for each quote, of
-// which none proves anything.
+// olderSession logs a session as an older program without a rule of proof left it: one entry for each quote, none of which
+// proves anything.
 func olderSession(t *testing.T, conn driver.Conn, session schema.SessionKey, text string, quotes ...string) *forger {
 	t.Helper()
 	f := &forger{t, eventlog.New(conn, eventlog.Options{}), session}
@@ -52,7 +52,7 @@ func olderSession(t *testing.T, conn driver.Conn, session schema.SessionKey, tex
 	return f
 }
 
-// evidenceRooms run the activities that judge evidence, without a worker.
+// evidenceRooms runs the activities that judge evidence, without a worker.
 type evidenceRooms struct {
 	env      *testsuite.TestActivityEnvironment
 	evidence *evidence.Activities
@@ -105,8 +105,8 @@ const (
 	fragment  = "use ClickHouse for the"
 )
 
-// What an older rule judged is judged anew by an event, the entries and their rows say what comes of it, and
-// what stood in the log stays as it was. Evidence is true before and after; a second time nothing is written.
+// An event rejudges the evidence that an older rule judged, and the entries and their rows show the result. The earlier log
+// stays unchanged. Evidence is true before and after, and a second run writes nothing.
 func TestRealign(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -180,8 +180,8 @@ func TestRealign(t *testing.T) {
 	require.Equal(t, events, countEvents(t, conn))
 }
 
-// I2: an attempt that stored all and died before it could say so is repeated with the same result and writes
-// nothing. Where nobody came to tell the entries, the next realignment does.
+// I2: an attempt that stored everything and crashed before it reported success is retried with the same result and writes
+// nothing. If the entries were not updated, the next realignment updates them.
 func TestI2RealignAgain(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -215,7 +215,7 @@ func TestI2RealignAgain(t *testing.T) {
 	require.Zero(t, c.verify(t, exitOK).False)
 }
 
-// told closes itself when something is told.
+// told closes itself on the first write.
 type told chan struct{}
 
 func (t told) Write(p []byte) (int, error) {
@@ -225,8 +225,7 @@ func (t told) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A session that is being processed has one writer: it is judged anew after that, and so is what the run before
-// it left.
+// A session that is being processed has one writer. The realignment follows that run and includes its entries.
 func testRealignAfterARun(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

@@ -48,15 +48,15 @@ func (a *app) rebuildCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
-// rebuildReport is what the command prints.
+// rebuildReport is the output of the command.
 type rebuildReport struct {
 	schema.RebuildResult
-	// Joined is true if a rebuild that was asked for the same was under way already, and this is its result.
+	// Joined is true if an equal rebuild was already running, whose result this is.
 	Joined bool `json:"joined,omitempty"`
 }
 
-// rebuild has the worker make the projections anew, and waits for it. The rebuild does not need the command: called
-// again with the same arguments, it shows the one that is under way. One that was asked for something else ends first.
+// rebuild starts a rebuild of the projections on a worker and waits for it. The rebuild does not depend on the command: with
+// the same arguments the command joins a running rebuild. It first waits for the end of a different one.
 func (a *app) rebuild(ctx context.Context, in schema.RebuildInput) error {
 	if err := a.checkFamilies(ctx, in.Projections); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.Rebuild
 	}
 }
 
-// awaitRebuild shows how far the run is until it ends.
+// awaitRebuild shows the progress of the run until it ends.
 func (p *progress) awaitRebuild(ctx context.Context, c client.Client, run client.WorkflowRun, result *schema.RebuildResult) error {
 	stop := everyTick(ctx, watchEvery, func(ctx context.Context) { p.lookAtRebuild(ctx, c) })
 	defer stop()
@@ -140,7 +140,7 @@ func (p *progress) awaitRebuild(ctx context.Context, c client.Client, run client
 	return nil
 }
 
-// stoppedWaiting is the error if a person has stopped the command before the rebuild ended.
+// stoppedWaiting returns the error for a command that was interrupted before the rebuild ended.
 func stoppedWaiting(ctx context.Context, err error, then string) error {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("stopped waiting: %w; %s", ctx.Err(), then)
@@ -148,7 +148,7 @@ func stoppedWaiting(ctx context.Context, err error, then string) error {
 	return err
 }
 
-// rebuildInput reads what a run was asked for from its history: that needs no worker.
+// rebuildInput reads the input of a run from its history, which needs no worker.
 func rebuildInput(ctx context.Context, c client.Client, run client.WorkflowRun) (in schema.RebuildInput, err error) {
 	history := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	first, err := history.Next()
@@ -162,8 +162,8 @@ func rebuildInput(ctx context.Context, c client.Client, run client.WorkflowRun) 
 	return in, nil
 }
 
-// sameRebuild reports whether the inputs ask for the same. The order of the names means nothing, and a dry run compares
-// with or without being asked.
+// sameRebuild reports whether the inputs request the same rebuild. The order of the names is irrelevant, and a dry run
+// always compares.
 func sameRebuild(a, b schema.RebuildInput) bool {
 	for _, in := range []*schema.RebuildInput{&a, &b} {
 		in.Verify = in.Verify || in.DryRun
@@ -172,7 +172,7 @@ func sameRebuild(a, b schema.RebuildInput) bool {
 	return a.Verify == b.Verify && a.DryRun == b.DryRun && a.Collections == b.Collections && slices.Equal(a.Projections, b.Projections)
 }
 
-// rebuildArgs is the command that asks for it.
+// rebuildArgs returns the command that requests the rebuild.
 func rebuildArgs(in schema.RebuildInput) string {
 	args := append([]string{"rebuild"}, in.Projections...)
 	if in.Collections {
@@ -187,7 +187,7 @@ func rebuildArgs(in schema.RebuildInput) string {
 	return build.Command(args...)
 }
 
-// pickUpTime is how long a worker may take to begin with what waits for it.
+// pickUpTime is how long a worker may take to pick up pending work.
 const pickUpTime = 5 * time.Second
 
 func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
@@ -201,7 +201,7 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 	if t := d.GetPendingWorkflowTask(); t.GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED && time.Since(t.GetScheduledTime().AsTime()) > pickUpTime {
 		p.tell("no worker has taken up the rebuild: it waits for one; start it with: go run ./worker")
 		p.at("waits for a worker", 0, 0, "events applied")
-		return // Nobody would answer a query.
+		return // No worker would answer a query.
 	}
 	var writer string
 	for _, activity := range d.GetPendingActivities() {
@@ -223,12 +223,12 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 	p.at(phaseText(state), state.Events, state.Total, "events applied")
 }
 
-// phaseText says what a rebuild does at the moment.
+// phaseText describes the current phase of a rebuild.
 func phaseText(s schema.RebuildProgress) string {
 	return strings.TrimSpace(strings.ReplaceAll(s.Phase, "_", " ") + " " + oneLine(s.Projection, 40))
 }
 
-// lookAtCollection shows how far the writer of a collection is with making it anew.
+// lookAtCollection shows how far the writer of a collection has rebuilt it.
 func (p *progress) lookAtCollection(ctx context.Context, c client.Client, writer string) {
 	for _, work := range p.pendingActivities(ctx, c, writer) {
 		p.retried(writer, work)
@@ -276,7 +276,7 @@ func printRebuild(w io.Writer, r schema.RebuildResult) error {
 	return err
 }
 
-// sayTable says how the rows compare, if that was asked for.
+// sayTable writes how the rows compare, if that was requested.
 func sayTable(b *strings.Builder, t schema.RebuiltTable, restored bool) {
 	switch {
 	case t.After == nil:
@@ -288,7 +288,7 @@ func sayTable(b *strings.Builder, t schema.RebuiltTable, restored bool) {
 		d := t.Difference
 		say(b, "  %s: differs: %s only before, %d only after, %d changed\n", t.Name, plural(d.OnlyBefore, "row", "rows"), d.OnlyAfter, d.Changed)
 		for _, example := range d.Examples {
-			say(b, "    %s %s\n", example.What, oneLine(example.Key, 160))
+			say(b, "    %s %s\n", example.Kind, oneLine(example.Key, 160))
 		}
 	}
 }

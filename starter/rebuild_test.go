@@ -32,8 +32,8 @@ func TestRebuildRefuses(t *testing.T) {
 	require.Equal(t, exitFailed, c.run("rebuild", "entries").code, "the servers are down")
 }
 
-// Dropping all projections and rebuilding gives the same rows, as the topic about operating says; what is not the same is told
-// row by row, and so is how the projections stand.
+// Dropping all projections and rebuilding them gives the same rows, as the topic about operating claims. Differences are
+// reported row by row, and the doctor reports the state of the projections.
 func testRebuild(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -56,11 +56,11 @@ func testRebuild(t *testing.T) {
 		t.Fatalf("doctor says nothing of %s", name)
 		return check{}
 	}
-	// Graduation would otherwise come in between, some seconds after the session.
+	// Otherwise graduation would run in between, some seconds after the session.
 	eventually(t, func() bool { return doctor("graduation").OK })
 	passed := c.run("graduate", "--project", c.project)
 	require.Zero(t, passed.code, passed)
-	// So would the index of messages.
+	// The index of messages would run in between, too.
 	eventually(t, func() bool {
 		var pending uint64
 		err := conn.QueryRow(t.Context(), "SELECT count() FROM vector_outbox WHERE status = 'pending'").Scan(&pending)
@@ -69,7 +69,7 @@ func testRebuild(t *testing.T) {
 	projectors := build.Projections(conn, "hash-v1")
 	for _, p := range projectors {
 		name, _, _ := strings.Cut(p.Name(), "/")
-		// A worker saves how far it is a moment after the session.
+		// A worker saves its checkpoint a moment after the session.
 		eventually(t, func() bool { return doctor(name).OK }, name)
 		require.Contains(t, doctor(name).Note, "up to date")
 	}
@@ -111,7 +111,7 @@ func testRebuild(t *testing.T) {
 
 	exec("INSERT INTO facts_skipped_raw (user, seq, event_id) VALUES ('no\\nbody', 1, 'x')")
 	exec("INSERT INTO facts_raw SELECT * REPLACE ('changed' AS content, version + 1 AS version) FROM facts_raw FINAL")
-	for _, flag := range []string{"--dry-run", "--dry-run", "--verify"} { // A dry run leaves the difference there.
+	for _, flag := range []string{"--dry-run", "--dry-run", "--verify"} { // A dry run keeps the difference.
 		wrong := c.run("rebuild", "facts", flag)
 		require.Equal(t, exitFailed, wrong.code, wrong)
 		require.Contains(t, wrong.out, "facts_raw: differs: 0 rows only before, 0 only after, 1 changed")
@@ -146,8 +146,8 @@ func (c *cli) projectionChecks(t *testing.T) []check {
 	return a.checkProjections(t.Context(), conn)
 }
 
-// The command need not stay: killed, or stopped by a person, the rebuild goes on, and the next call shows it, if it asks
-// for the same. A call that asks for something else waits for its turn. Without a worker the command says what it waits for.
+// The rebuild does not depend on the command: it continues if the command is killed or stopped, and the next equal command
+// shows it. A different one waits for its turn. Without a worker the command reports that it waits for one.
 func testRebuildGoesOn(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -181,7 +181,7 @@ func testRebuildGoesOn(t *testing.T) {
 	require.NotContains(t, other.String(), `"name": "tasks"`)
 }
 
-// begin runs a command that shows at each interval how far it is, until it ends or is stopped.
+// begin runs a command that shows its progress at each interval, until it ends or is stopped.
 func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says *sayings, stop func(), ended chan int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -191,7 +191,7 @@ func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says 
 	return says, stop, ended
 }
 
-// Where no bar is drawn, each line says what the rebuild does at the moment, and how many events are applied, of all.
+// If no bar is drawn, each line shows the current phase of the rebuild and how many of all events are applied.
 func testRebuildTellsItsPhase(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -221,14 +221,14 @@ func testRebuildTellsItsPhase(t *testing.T) {
 	require.Equal(t, "fill x y", phaseText(schema.RebuildProgress{Phase: schema.RebuildFill, Projection: "x\ny"}))
 }
 
-// A rebuild of the vectors shows how many objects the writer of the collection has looked at.
+// A rebuild of the vectors shows how many objects the writer of the collection has checked.
 func testRebuildOfVectorsShowsProgress(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	c.work(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
 	says, stop, ended := c.begin(t, 50*time.Millisecond, "rebuild", vectorsWord)
-	// The old collection stays for a while after the switch: the rebuild does not end before that.
+	// The old collection stays for a while after the switch, and the rebuild ends only after that.
 	shown := regexp.MustCompile(`(?m)^\d+s: 1 of 1 objects looked at; vectors make the collection anew: `)
 	eventually(t, func() bool { return shown.MatchString(says.String()) }, says)
 	stop()
@@ -236,7 +236,7 @@ func testRebuildOfVectorsShowsProgress(t *testing.T) {
 	require.NotContains(t, says.String(), "events applied")
 }
 
-// What is counted changes from one part of the work to the next, and at first nothing is known to count.
+// The unit changes from one step to the next, and at first there is nothing to count.
 func TestProgressAt(t *testing.T) {
 	t.Parallel()
 	p := (&app{errOut: io.Discard}).newProgress(0, "events applied")
@@ -250,7 +250,7 @@ func TestProgressAt(t *testing.T) {
 	p.finish()
 }
 
-// Tables and vectors are made anew apart from each other, and a reader of the result is told so.
+// Tables and vectors are rebuilt separately, and the result names the part that was not rebuilt.
 func TestRebuildNamesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	printed := func(r schema.RebuildResult) string {
@@ -267,7 +267,7 @@ func TestRebuildNamesWhatIsLeft(t *testing.T) {
 	require.Contains(t, down().run("rebuild", "--help").out, "all tables, or those named; vectors apart")
 }
 
-// A rebuild is the same if it does the same.
+// Two rebuilds are equal if they have the same effect.
 func TestRebuildSame(t *testing.T) {
 	t.Parallel()
 	in := schema.RebuildInput{Projections: []string{"tasks", "facts"}, DryRun: true}
@@ -286,7 +286,7 @@ func TestRebuildSame(t *testing.T) {
 		rebuildArgs(schema.RebuildInput{Projections: []string{"facts"}, Collections: true, Verify: true, DryRun: true}))
 }
 
-// sayings is what a program has said so far.
+// sayings is the output of a program so far.
 type sayings struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// reconciled is what the comparison of a collection found.
+// reconciled is the result of comparing a collection with the log.
 type reconciled struct {
 	Collection string `json:"collection"`
 	vector.Report

@@ -21,31 +21,31 @@ import (
 	"axiommind/schema"
 )
 
-// schedule is a Temporal Schedule that dreams.
+// schedule is a Temporal Schedule that runs dreams.
 type schedule struct {
 	ID string `json:"id"`
 	scheduleDefinition
 	Paused bool   `json:"paused"`
 	Note   string `json:"note,omitempty"`
-	// Next is when it runs next, unless it is paused or never runs again.
+	// Next is the time of the next run. It is nil if the schedule is paused or has no further run.
 	Next *time.Time `json:"next,omitempty"`
-	// Runs counts all runs. Missed counts those that Temporal could not start within the catch-up window, and Skipped
-	// those that were not started because another one ran, both since the last backfill.
+	// Runs counts all runs. Missed counts the runs that Temporal could not start within the catch-up window. Skipped counts
+	// those that were not started because another run was active. Both count since the last backfill.
 	Runs    int `json:"runs"`
 	Missed  int `json:"missed"`
 	Skipped int `json:"skipped"`
 	// Recent are the latest runs, the newest first.
 	Recent []scheduleRun `json:"recent"`
 
-	// running is the id of a workflow that runs now, or empty.
+	// running is the id of a running workflow, or "".
 	running string
 	seen    seenRuns
 }
 
-// scheduleDefinition is what a person decides on.
+// scheduleDefinition contains the settings that a person chooses.
 type scheduleDefinition struct {
 	Workflow string `json:"workflow"`
-	// User and Agent are of the only memory that is dreamt of. An empty user means all memories.
+	// User and Agent select the only memory to dream of. An empty user means all memories.
 	User         string   `json:"user,omitempty"`
 	Agent        string   `json:"agent,omitempty"`
 	Cron         string   `json:"cron"`
@@ -79,10 +79,10 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// seenRuns are the numbers of runs that a person has made good for.
+// seenRuns are the numbers of lost runs that a person has backfilled.
 type seenRuns struct{ Missed, Skipped int }
 
-// Keys of the memo that tells [seenRuns].
+// Keys of the memo that stores [seenRuns].
 const (
 	memoMissed  = "axiommind_missed_seen"
 	memoSkipped = "axiommind_skipped_seen"
@@ -95,7 +95,7 @@ func (s seenRuns) memo() map[string]any {
 	return map[string]any{memoMissed: s.Missed, memoSkipped: s.Skipped}
 }
 
-// scope says what is dreamt of.
+// scope describes the memories to dream of.
 func (d scheduleDefinition) scope() string {
 	if d.User == "" {
 		return "all memories"
@@ -103,7 +103,7 @@ func (d scheduleDefinition) scope() string {
 	return (&owner{d.User, d.Agent}).String()
 }
 
-// applyCommand is the command that makes the schedule.
+// applyCommand returns the command that creates the schedule.
 func (d scheduleDefinition) applyCommand() string {
 	args := []string{"schedule", "apply", "--cron", d.Cron, "--time-zone", d.TimeZone, "--jitter", d.Jitter.String(), "--catch-up", d.CatchUp.String()}
 	if d.User != "" {
@@ -121,7 +121,7 @@ func (d scheduleDefinition) applyCommand() string {
 	return build.Command(args...)
 }
 
-// parseSchedule reads what the server says of a schedule. ok is false if the schedule does not dream.
+// parseSchedule parses the server's description of a schedule. ok is false if the schedule does not dream.
 func parseSchedule(id string, d *client.ScheduleDescription) (s schedule, ok bool, err error) {
 	action, is := d.Schedule.Action.(*client.ScheduleWorkflowAction)
 	if !is {
@@ -176,8 +176,8 @@ func parseSchedule(id string, d *client.ScheduleDescription) (s schedule, ok boo
 	return s, true, nil
 }
 
-// cronOf returns the cron expression. The server turns expressions into calendars and intervals, and keeps their
-// comments, which say what was given.
+// cronOf returns the cron expression. The server converts expressions to calendars and intervals but keeps their comments,
+// which contain the original.
 func cronOf(spec *client.ScheduleSpec) string {
 	for _, c := range spec.Calendars {
 		if c.Comment != "" {
@@ -211,7 +211,7 @@ func memoNumber(v any) (n int) {
 	return n
 }
 
-// describeSchedule reads one schedule. ok is false if there is none of the id that dreams.
+// describeSchedule reads one schedule. ok is false if no schedule with the id dreams.
 func describeSchedule(ctx context.Context, c client.Client, id string) (s schedule, ok bool, err error) {
 	d, err := c.ScheduleClient().GetHandle(ctx, id).Describe(ctx)
 	var missing *serviceerror.NotFound
@@ -253,12 +253,12 @@ func listSchedules(ctx context.Context, c client.Client) ([]schedule, error) {
 
 const noSchedule = "there is no schedule: nobody dreams by night. Make one with: starter schedule apply"
 
-// findSchedule finds the schedule that a person means: by its id or the beginning of it, or the only one.
+// findSchedule returns the schedule with the given id or beginning of an id. Without arguments it returns the only schedule.
 func findSchedule(ctx context.Context, c client.Client, args []string) (schedule, error) {
 	given := ""
 	if len(args) > 0 {
 		given = strings.TrimSpace(args[0])
-		// Temporal's client asks for no id that is not printable ASCII. No schedule made here has one.
+		// Temporal's client rejects ids that are not printable ASCII. No schedule made here has such an id.
 		if given == schema.WorkflowID(given) {
 			s, ok, err := describeSchedule(ctx, c, given)
 			if ok || err != nil {
@@ -319,14 +319,14 @@ type scheduleRun struct {
 	Scheduled  time.Time `json:"scheduled"`
 	Started    time.Time `json:"started"`
 	WorkflowID string    `json:"workflow_id"`
-	// RunID is that of the workflow's first run.
+	// RunID is the run id of the workflow's first run.
 	RunID  string `json:"run_id"`
 	Status string `json:"status"`
-	// Summary says in one line what came of it.
+	// Summary describes the result in one line.
 	Summary string `json:"summary,omitempty"`
 }
 
-// statuses are the words for how a workflow ended.
+// statuses are the words for the final states of a workflow.
 var statuses = map[enums.WorkflowExecutionStatus]string{
 	enums.WORKFLOW_EXECUTION_STATUS_RUNNING:    "running",
 	enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:  "completed",
@@ -336,7 +336,7 @@ var statuses = map[enums.WorkflowExecutionStatus]string{
 	enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:  "timed out",
 }
 
-// learn finds out how the run ended.
+// learn reads how the run ended.
 func (r *scheduleRun) learn(ctx context.Context, c client.Client, workflow string) error {
 	d, err := c.DescribeWorkflowExecution(ctx, r.WorkflowID, r.RunID)
 	if d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
@@ -363,8 +363,7 @@ func (r *scheduleRun) learn(ctx context.Context, c client.Client, workflow strin
 	return ctx.Err()
 }
 
-// runOutcome waits for a workflow that dreams, and says in one line what came of it. failed counts the dreams that
-// failed.
+// runOutcome waits for a workflow that dreams and describes its result in one line. failed counts the failed dreams.
 func runOutcome(ctx context.Context, run client.WorkflowRun, workflow string) (line string, failed int, err error) {
 	if workflow == schema.WorkflowDreamNight {
 		var result schema.DreamNightResult
@@ -376,7 +375,7 @@ func runOutcome(ctx context.Context, run client.WorkflowRun, workflow string) (l
 	return dreamLine(result), 0, err
 }
 
-// dreamLine says in one line how a dream ended.
+// dreamLine describes in one line how a dream ended.
 func dreamLine(r schema.DeepDreamResult) string {
 	switch r.Status {
 	case schema.DreamCommitted:

@@ -24,7 +24,7 @@ import (
 const (
 	maxScheduleID = 900
 	minCatchUp    = 10 * time.Second // Temporal's own.
-	// nightTime is how long a night may take.
+	// nightTime is the timeout of a night's workflow.
 	nightTime = 24 * time.Hour
 )
 
@@ -72,7 +72,7 @@ func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []str
 	}
 }
 
-// check checks the flags and completes the definition.
+// check validates the flags and completes the definition.
 func (o *applyOptions) check(getenv func(string) string) error {
 	o.Jitter, o.CatchUp, o.Cron = duration(o.jitter), duration(o.catchUp), strings.Join(strings.Fields(o.Cron), " ")
 	switch {
@@ -110,8 +110,8 @@ func (o *applyOptions) check(getenv func(string) string) error {
 	return nil
 }
 
-// machineZone returns the IANA name of the machine's time zone, or UTC if it is not known. Etc is the directory with
-// the machine's settings.
+// machineZone returns the IANA name of the machine's time zone, or UTC if it is unknown. etc is the directory with the
+// machine's settings.
 func machineZone(variable, etc string) string {
 	names := []string{strings.TrimPrefix(variable, ":")}
 	if target, err := filepath.EvalSymlinks(filepath.Join(etc, "localtime")); err == nil {
@@ -129,7 +129,7 @@ func machineZone(variable, etc string) string {
 	return "UTC"
 }
 
-// spec is when the schedule runs. The comment makes the server keep what was given.
+// spec returns the times of the schedule. The comment makes the server keep the original expression.
 func (d scheduleDefinition) spec() client.ScheduleSpec {
 	cron := d.Cron
 	if !strings.HasPrefix(cron, "@every") {
@@ -138,7 +138,7 @@ func (d scheduleDefinition) spec() client.ScheduleSpec {
 	return client.ScheduleSpec{CronExpressions: []string{cron}, TimeZoneName: d.TimeZone, Jitter: time.Duration(d.Jitter)}
 }
 
-// action is what the schedule does.
+// action returns the workflow that the schedule starts.
 func (d scheduleDefinition) action(seen seenRuns) *client.ScheduleWorkflowAction {
 	action := &client.ScheduleWorkflowAction{
 		ID: schema.DreamScheduleID(d.User, d.Agent), Workflow: d.Workflow, TaskQueue: schema.QueueMain, Memo: seen.memo(),
@@ -154,7 +154,7 @@ func (d scheduleDefinition) action(seen seenRuns) *client.ScheduleWorkflowAction
 	return action
 }
 
-// What apply did.
+// Outcomes of apply.
 const (
 	applyCreated   = "created"
 	applyChanged   = "changed"
@@ -167,7 +167,7 @@ type appliedSchedule struct {
 	schedule
 }
 
-// apply creates the schedule, or makes an existing one so.
+// apply creates the schedule, or updates an existing one.
 func (o *applyOptions) apply(ctx context.Context, c client.Client) (applied appliedSchedule, err error) {
 	id := schema.DreamScheduleID(o.User, o.Agent)
 	options := client.ScheduleOptions{
@@ -191,8 +191,8 @@ func (o *applyOptions) apply(ctx context.Context, c client.Client) (applied appl
 	return applied, err
 }
 
-// update makes the schedule as it is to be, and keeps whether it is paused, its note, and which runs were seen. The
-// server alone can say what an expression comes to, so what it says before and after is compared.
+// update changes the schedule to the new definition. It keeps the pause, the note and the seen runs. Only the server can
+// expand an expression, so its descriptions before and after are compared.
 func (o *applyOptions) update(ctx context.Context, handle client.ScheduleHandle) (outcome string, err error) {
 	var before client.ScheduleDescription
 	err = handle.Update(ctx, client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
@@ -227,13 +227,13 @@ func (o *applyOptions) update(ctx context.Context, handle client.ScheduleHandle)
 	return applyChanged, nil
 }
 
-// sameSchedule reports whether two descriptions are of the same schedule.
+// sameSchedule reports whether two descriptions are of equal schedules.
 func sameSchedule(a, b client.Schedule) bool {
 	return reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Policy, b.Policy) && reflect.DeepEqual(a.State, b.State) &&
 		actionText(a.Action) == actionText(b.Action)
 }
 
-// actionText is all that a schedule does, as text.
+// actionText formats the whole action of a schedule as text.
 func actionText(action client.ScheduleAction) string {
 	a, ok := action.(*client.ScheduleWorkflowAction)
 	if !ok {
@@ -246,7 +246,7 @@ func actionText(action client.ScheduleAction) string {
 	return text
 }
 
-// refused says in plain words why the server did not take the schedule.
+// refused explains in plain words why the server rejected the schedule.
 func (o *applyOptions) refused(id string, err error) error {
 	var invalid *serviceerror.InvalidArgument
 	if !errors.As(err, &invalid) {

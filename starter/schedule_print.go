@@ -10,7 +10,7 @@ import (
 	"axiommind/activities/build"
 )
 
-// when is the time in the schedule's time zone.
+// when formats the time in the schedule's time zone.
 func (s *schedule) when(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -22,7 +22,7 @@ func (s *schedule) when(t time.Time) string {
 	return t.In(zone).Format("2006-01-02 15:04 MST")
 }
 
-// next says when it runs next.
+// next describes the time of the next run.
 func (s *schedule) next() string {
 	switch {
 	case s.Paused:
@@ -82,14 +82,14 @@ func printSchedules(w io.Writer, schedules []schedule) error {
 	return err
 }
 
-// warn says which runs there were not, and what to do.
+// warn writes the lost runs and the remedy.
 func warn(b *strings.Builder, s *schedule) {
 	if lost := s.lost(); lost != "" {
 		say(b, "!! %s: %s\n   → %s\n", s.ID, lost, s.mend())
 	}
 }
 
-// lost says how many runs there were not, and why. It is empty if there were all.
+// lost describes how many runs were lost, and why. It is empty if there are none.
 func (s *schedule) lost() string {
 	var parts []string
 	if s.Missed > 0 {
@@ -101,7 +101,7 @@ func (s *schedule) lost() string {
 	return strings.Join(parts, ", ")
 }
 
-// mend says how to make good for lost runs.
+// mend describes the remedy for lost runs.
 func (s *schedule) mend() string {
 	text := "run them: " + build.Command("schedule", "backfill", s.ID) + " --from DAY --to DAY"
 	if s.LookbackDays == 0 {

@@ -18,12 +18,12 @@ import (
 	"axiommind/workflows"
 )
 
-// sleeper stands in for what dreams, so that a test can see what a schedule asks for.
+// sleeper replaces the dreams, so that a test sees the requests of a schedule.
 type sleeper struct {
 	client client.Client
 	nights chan schema.DreamNightInput
 	dreams chan schema.DeepDreamInput
-	// result is what a dream ends with.
+	// result returns the result of a dream.
 	result func(in schema.DeepDreamInput) (schema.DeepDreamResult, error)
 }
 
@@ -32,7 +32,7 @@ func (s *sleeper) FindMemories(_ context.Context, in tier.FindInput) (tier.Found
 	return tier.Found{Date: in.At.Format(time.DateOnly), Memories: []tier.Memory{{User: "철수"}}}, nil
 }
 
-// sleep runs the real dream_night and a dream that can be held.
+// sleep runs the real dream_night and a dream that a test can block.
 func (c *cli) sleep(t *testing.T) *sleeper {
 	t.Helper()
 	s := &sleeper{dreams: make(chan schema.DeepDreamInput, 100), nights: make(chan schema.DreamNightInput, 100)}
@@ -68,7 +68,7 @@ func (c *cli) dial(t *testing.T) client.Client {
 	return temporalClient
 }
 
-// listed lists the schedules, once there are so many: the server lists them a moment after it made them.
+// listed lists the schedules once there are n: the server lists them a moment after their creation.
 func (c *cli) listed(t *testing.T, n int) []schedule {
 	t.Helper()
 	var all []schedule
@@ -97,7 +97,7 @@ func TestScheduleApply(t *testing.T) {
 	require.Equal(t, exitOK, same.code, same)
 	require.True(t, strings.HasPrefix(same.out, "unchanged axiommind-dream: "), same)
 
-	// What a person did with it stays.
+	// A person's pause and note are kept.
 	paused := c.run("schedule", "pause", "--note", "휴가 'til Monday")
 	require.Equal(t, exitOK, paused.code, paused)
 	require.Contains(t, paused.out, "paused axiommind-dream: 휴가 'til Monday; resume it with: starter schedule resume axiommind-dream")
@@ -157,7 +157,7 @@ func TestScheduleApply(t *testing.T) {
 	require.Empty(t, c.listed(t, 0))
 }
 
-// Each memory can have a schedule of its own, whatever its names.
+// Each memory can have its own schedule, whatever its names.
 func TestScheduleOfOneMemory(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -204,7 +204,7 @@ func TestScheduleOfOneMemory(t *testing.T) {
 	require.Contains(t, values["axiommind-dream/ann"], "dreams of user ann")
 }
 
-// A run is told with how it ended; one that is started by hand comes after one that runs, and is never swallowed.
+// A run is shown with its result. A run that is started by hand follows an active one and is never skipped.
 func TestScheduleRuns(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -267,7 +267,7 @@ func TestScheduleRunFails(t *testing.T) {
 	requireHarmless(t, c.run("schedule", "show", id))
 }
 
-// Past nights are dreamt one after the other, each for its own date, and what was missed counts as made good for.
+// Past nights are dreamt one after the other, each for its own date. After that missed runs no longer count as lost.
 func TestScheduleBackfill(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -297,7 +297,7 @@ func TestScheduleBackfill(t *testing.T) {
 	}
 }
 
-// Where clocks are set, the schedule keeps to the time of the day.
+// Daylight saving does not change the schedule's time of day.
 func TestScheduleDaylightSaving(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -307,7 +307,7 @@ func TestScheduleDaylightSaving(t *testing.T) {
 	require.Equal(t, []time.Time{time.Date(2026, 3, 28, 2, 30, 0, 0, time.UTC), time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}, o.Nights)
 }
 
-// Runs that were skipped are told by list and doctor until they are made good for.
+// List and doctor report skipped runs until they are backfilled.
 func TestScheduleSkips(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -342,7 +342,7 @@ func TestScheduleSkips(t *testing.T) {
 	require.Equal(t, []any{applyChanged, 0}, []any{changed.Outcome, changed.Skipped}, "what was made good for stays so")
 }
 
-// What no schedule of this program is, is left alone.
+// Schedules of other programs are left alone.
 func TestScheduleOfOthers(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -362,7 +362,7 @@ func TestScheduleOfOthers(t *testing.T) {
 	check := checkSchedules(t.Context(), temporalClient)
 	require.Equal(t, []any{true, noSchedule}, []any{check.OK, check.Note})
 
-	// One that was made in Temporal's UI is understood as far as can be.
+	// A schedule from Temporal's UI is parsed as far as possible.
 	_, err = temporalClient.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
 		ID: "by-hand", Spec: client.ScheduleSpec{Calendars: []client.ScheduleCalendarSpec{{Hour: []client.ScheduleRange{{Start: 3}}}}},
 		Action: &client.ScheduleWorkflowAction{ID: "by-hand", Workflow: schema.WorkflowDeepDream, TaskQueue: schema.QueueMain},
@@ -372,7 +372,7 @@ func TestScheduleOfOthers(t *testing.T) {
 	require.Equal(t, []string{"default", "(made elsewhere)", "UTC"}, []string{shown.User, shown.Cron, shown.TimeZone})
 }
 
-// What Temporal does not take is the person's mistake, in words.
+// A schedule that Temporal rejects is a usage error in plain words.
 func TestScheduleRefusedByServer(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

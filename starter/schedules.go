@@ -17,7 +17,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// withSchedule runs fn with the schedule that the arguments mean.
+// withSchedule runs fn with the schedule that the arguments select.
 func (a *app) withSchedule(ctx context.Context, args []string, fn func(client.Client, *schedule) error) error {
 	c, err := a.temporal(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *app) scheduleListCommand(*pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// learn finds out how the recent runs ended.
+// learn reads how the recent runs ended.
 func (s *schedule) learn(ctx context.Context, c client.Client) error {
 	for i := range s.Recent {
 		if err := s.Recent[i].learn(ctx, c, s.Workflow); err != nil {
@@ -158,7 +158,7 @@ func (a *app) scheduleDeleteCommand(*pflag.FlagSet) func(context.Context, []stri
 type triggered struct {
 	ID         string `json:"id"`
 	WorkflowID string `json:"workflow_id,omitempty"`
-	// After is the workflow that has to end before this run begins.
+	// After is the workflow that must end before this run begins.
 	After   string `json:"after,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
 }
@@ -178,8 +178,8 @@ func (a *app) scheduleTriggerCommand(f *pflag.FlagSet) func(context.Context, []s
 	}
 }
 
-// trigger runs the schedule now. If it runs already, the new run begins when that one has ended: it may be asked for
-// because of what came since.
+// trigger runs the schedule now. If a run is active, the new one begins after it, because it may be needed for later
+// sessions.
 func (a *app) trigger(ctx context.Context, c client.Client, s *schedule, wait bool) error {
 	options := client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE}
 	if err := c.ScheduleClient().GetHandle(ctx, s.ID).Trigger(ctx, options); err != nil {
@@ -191,7 +191,7 @@ func (a *app) trigger(ctx context.Context, c client.Client, s *schedule, wait bo
 	}
 	if s.running != "" {
 		_, _ = fmt.Fprintf(a.errOut, "waits for workflow %s\n", s.running)
-		_ = c.GetWorkflow(ctx, s.running, "").Get(ctx, nil) // How it ends is no matter.
+		_ = c.GetWorkflow(ctx, s.running, "").Get(ctx, nil) // Its result is irrelevant.
 	}
 	run, err := s.begun(ctx, c)
 	if err != nil {
@@ -218,7 +218,7 @@ func (a *app) trigger(ctx context.Context, c client.Client, s *schedule, wait bo
 	return nil
 }
 
-// begun waits until a run has begun that was not there when the schedule was read.
+// begun waits for the start of a run that is newer than the schedule's description.
 func (s *schedule) begun(ctx context.Context, c client.Client) (run scheduleRun, err error) {
 	waiting, cancel := context.WithTimeout(ctx, triggerPatience)
 	defer cancel()
@@ -276,13 +276,13 @@ func (a *app) scheduleBackfillCommand(f *pflag.FlagSet) func(context.Context, []
 	}
 }
 
-// backfill runs the schedule for each of its times from the one to the other, one run after the other.
+// backfill runs the schedule for each of its times from from to to, one run after the other.
 func (a *app) backfill(ctx context.Context, c client.Client, s *schedule, from, to string) error {
 	begin, end, err := s.between(from, to, time.Now())
 	if err != nil {
 		return err
 	}
-	before := begin.Add(-time.Millisecond) // The server leaves out the beginning itself.
+	before := begin.Add(-time.Millisecond) // The server excludes the start time itself.
 	answer, err := c.WorkflowService().ListScheduleMatchingTimes(ctx, &workflowservice.ListScheduleMatchingTimesRequest{
 		Namespace: a.cfg.TemporalNamespace, ScheduleId: s.ID, StartTime: timestamppb.New(before), EndTime: timestamppb.New(end),
 	})
@@ -314,8 +314,8 @@ func (a *app) backfill(ctx context.Context, c client.Client, s *schedule, from, 
 		s.when(result.Nights[0]), s.when(result.Nights[n-1]), build.Command("schedule", "show", s.ID))
 }
 
-// between returns the times between which to run. A day is one of the schedule's time zone, and the last one counts as
-// a whole. Nothing is run before its time.
+// between returns the interval to backfill. Days are in the schedule's time zone, and the last day is included. Times in the
+// future are excluded.
 func (s *schedule) between(from, to string, now time.Time) (begin, end time.Time, err error) {
 	zone, err := time.LoadLocation(s.TimeZone)
 	if err != nil {
@@ -343,7 +343,7 @@ func (s *schedule) between(from, to string, now time.Time) (begin, end time.Time
 	return begin, end, nil
 }
 
-// see notes that a person has made good for the runs that were missed and skipped until now.
+// see records that the runs missed and skipped until now have been backfilled.
 func (s *schedule) see(ctx context.Context, handle client.ScheduleHandle) error {
 	if s.Missed == 0 && s.Skipped == 0 {
 		return nil
@@ -363,7 +363,7 @@ func (s *schedule) see(ctx context.Context, handle client.ScheduleHandle) error 
 	return nil
 }
 
-// checkSchedules checks that no run of a schedule was lost. To have no schedule is a choice.
+// checkSchedules checks that no run of a schedule was lost. Having no schedule is allowed.
 func checkSchedules(ctx context.Context, c client.Client) check {
 	schedules, err := listSchedules(ctx, c)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// A run that was lost cannot be overlooked.
+// A lost run is printed prominently.
 func TestPrintSchedules(t *testing.T) {
 	t.Parallel()
 	next := time.Date(2026, 6, 8, 1, 30, 0, 0, time.UTC)

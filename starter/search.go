@@ -129,7 +129,7 @@ func (o *searchOptions) finish(text string) error {
 	return nil
 }
 
-// finishKinds checks the flags that say what is searched for. Those that nothing can match together are a mistake.
+// finishKinds checks the flags that select kinds of hits. A combination that nothing can match is a usage error.
 func (o *searchOptions) finishKinds() error {
 	q := &o.query
 	for _, k := range o.kinds {
@@ -185,7 +185,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		return clientError(err)
 	}
 	result := searched{Result: found.Found, NotIndexed: found.NotIndexed}
-	// Facts that a person entered are known in all projects.
+	// Facts that a person entered are found in all projects.
 	if !slices.ContainsFunc(result.Hits, func(h retrieve.Hit) bool { return h.Kind != retrieve.KindFact }) {
 		if err := a.knownScope(ctx, o, len(result.Hits) == 0); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		_, err = fmt.Fprintln(a.errOut, "the first hit alone needs more: give more tokens")
 		return err
 	case left > 0 && o.query.Cursor != "":
-		// The next cursor passes over what is left out.
+		// The next cursor skips the hits that did not fit.
 		_, err = fmt.Fprintf(a.errOut, "there are more: ask again with --limit %d, or with more tokens\n", shown)
 		return err
 	case o.query.Cursor != "" && found.More:
@@ -224,22 +224,22 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	return a.closing(&o.page, shown, found.More || left > 0)
 }
 
-// searched is what a search found, and how much of the project is still to be indexed.
+// searched is the result of a search, with the number of items that are not indexed yet.
 type searched struct {
 	retrieve.Result
 	NotIndexed int `json:"not_indexed"`
 }
 
-// maxScopes is how many projects, users and agents are compared with those that were asked for, and maxNamed how many are
-// named.
+// maxScopes bounds the known projects, users and agents that are compared with the given ones, and maxNamed the names in an
+// error.
 const (
 	maxScopes = 10_000
 	maxNamed  = 20
 )
 
-// knownScope refuses a project, a user, an agent or a session that was given and of which nothing was ever processed, with the list
-// of those that there are, but of sessions. Where nothing was processed at all, nothing is wrong with them. A user of whom a fact was found is known
-// by that.
+// knownScope refuses a given project, user, agent or session in which nothing was processed. The error lists the known
+// names, except of sessions. If nothing was processed at all, it refuses none. Without users it checks only the project,
+// because a hit proves that the user is known.
 func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -287,7 +287,7 @@ func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) erro
 	return nil
 }
 
-// notices say why the search may have missed something.
+// notices explain why the search may have missed memories.
 func notices(r searched) (lines []string) {
 	if r.NotIndexed > 0 {
 		lines = append(lines, plural(r.NotIndexed, "item is", "items are")+" not indexed yet, and may be found in some seconds")
@@ -301,13 +301,13 @@ func notices(r searched) (lines []string) {
 	return lines
 }
 
-// findSearched completes the id of the session to search.
+// findSearched expands the beginning of a session id in the query.
 func (a *app) findSearched(ctx context.Context, q *client.Query) error {
 	if q.Session == "" {
 		return nil
 	}
 	if _, err := llm.NewEmbedder(ctx, a.cfg.Embedder); err != nil {
-		return usageError{err} // A mistake is told before any server is asked.
+		return usageError{err} // Report a mistake before any server is contacted.
 	}
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -320,7 +320,7 @@ func (a *app) findSearched(ctx context.Context, q *client.Query) error {
 	return err
 }
 
-// nothing is printed for an empty result. It repeats the filters.
+// nothing returns the text for an empty result. It repeats the filters.
 func (o *searchOptions) nothing() string {
 	var b strings.Builder
 	say(&b, "nothing found in project %s for user %s", o.query.Project, o.query.User)
@@ -335,7 +335,7 @@ func (o *searchOptions) nothing() string {
 	return b.String()
 }
 
-// stageText is the stage, with the status unless the entry is active.
+// stageText returns the stage, with the status unless the entry is active.
 func stageText(stage schema.Stage, status schema.Status) string {
 	if status == schema.StatusActive || status == "" {
 		return string(stage)
@@ -343,7 +343,7 @@ func stageText(stage schema.Stage, status schema.Status) string {
 	return string(stage) + ", " + string(status)
 }
 
-// scoreText is the score, marked if the hit is weak.
+// scoreText formats the score, with a mark if the hit is weak.
 func scoreText(h retrieve.Hit) string {
 	if h.Weak {
 		return fmt.Sprintf("score %.3f, weak", h.Score)
@@ -351,7 +351,7 @@ func scoreText(h retrieve.Hit) string {
 	return fmt.Sprintf("score %.3f", h.Score)
 }
 
-// printHits prints the hits that fit, and returns how many did not.
+// printHits prints the hits that fit and returns how many did not.
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) (left int, err error) {
 	var counter fact.Counter
 	if o.maxTokens > 0 {
@@ -374,7 +374,7 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) (left int, err 
 	return 0, nil
 }
 
-// hitText is a hit as people read it.
+// hitText formats a hit for people.
 func hitText(o *searchOptions, number int, h retrieve.Hit) string {
 	var b strings.Builder
 	switch h.Kind {
@@ -431,7 +431,7 @@ func sayEntry(b *strings.Builder, number int, h retrieve.Hit) {
 	}
 }
 
-// sayBelief says until when the hit was believed, what took its place, and what contests it.
+// sayBelief writes until when the hit was believed, its successor, and the entries that contest it.
 func sayBelief(b *strings.Builder, h retrieve.Hit) {
 	named := func(id, title string) string {
 		if title == "" {
@@ -477,7 +477,7 @@ func sayScore(b *strings.Builder, h retrieve.Hit) {
 	b.WriteString("\n")
 }
 
-// leftOut says that there are memories that are no longer believed.
+// leftOut returns a note about matching memories that are no longer believed.
 func leftOut(r retrieve.Result) string {
 	if r.Superseded == 0 {
 		return ""
@@ -486,7 +486,7 @@ func leftOut(r retrieve.Result) string {
 		": --superseded shows what was superseded or retired"
 }
 
-// unrelated says why the nearest memories are not listed.
+// unrelated explains why the nearest memories are not listed.
 func unrelated(r searched) string {
 	if r.Unrelated == 0 {
 		return ""

@@ -14,12 +14,12 @@ import (
 	"axiommind/schema"
 )
 
-// What is not listed of a hit's sessions is counted.
+// Sessions of a hit that are not listed are counted.
 func TestPrintCountsMoreSessions(t *testing.T) {
 	t.Parallel()
 	h := retrieve.Hit{Entry: schema.Entry{Title: "Use tabs."}}
 	for i := range 5 {
-		h.Sessions = append(h.Sessions, retrieve.Saying{SessionID: fmt.Sprint("s", i)})
+		h.Sessions = append(h.Sessions, retrieve.Statement{SessionID: fmt.Sprint("s", i)})
 	}
 	for more, want := range map[int]string{0: "", 1: "   and 1 more session\n", 1995: "   and 1995 more sessions\n"} {
 		var b strings.Builder
@@ -33,7 +33,7 @@ func TestPrintCountsMoreSessions(t *testing.T) {
 	}
 }
 
-// A hit tells until when it was believed, what took its place and what contests it.
+// A hit shows until when it was believed, its successor, and the entries that contest it.
 func TestPrintTellsBelief(t *testing.T) {
 	t.Parallel()
 	ended := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
@@ -63,7 +63,7 @@ func TestPrintTellsBelief(t *testing.T) {
 	}
 }
 
-// An agent reads which hits are weak.
+// The tool search marks weak hits for an agent.
 func TestAgentsReadWeakHits(t *testing.T) {
 	t.Parallel()
 	counter, err := fact.CL100K()
@@ -84,7 +84,7 @@ func TestAgentsReadWeakHits(t *testing.T) {
 	require.True(t, weak)
 }
 
-// An agent that asks to forget sees weak hits too: they are remembered.
+// The preview of an erasure for an agent includes weak hits, because they are remembered, too.
 func TestForgetPreviewsWeakHits(t *testing.T) {
 	t.Parallel()
 	counter, err := fact.CL100K()
@@ -109,7 +109,7 @@ func TestSearchAsOf(t *testing.T) {
 	require.ErrorContains(t, o.finish("x"), "--as-of \"tomorrow\": want a day like")
 }
 
-// No more hits are printed than the tokens allow, and it is told how many are left out.
+// No more hits are printed than the tokens allow, and the number of omitted ones is reported.
 func TestSearchTokens(t *testing.T) {
 	t.Parallel()
 	var hits []retrieve.Hit

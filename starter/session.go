@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// sessionCell is how much of a session's id a table shows, in characters.
+	// sessionCell bounds a session's id in a table, in characters.
 	sessionCell = 40
-	// maxSessions bounds the sessions among which one is looked for.
+	// maxSessions bounds the sessions that are searched for an id.
 	maxSessions = 1000
 )
 
-// shownSession is a session's id as tables print it.
+// shownSession formats a session's id as tables print it.
 func shownSession(id string) string { return oneLine(id, sessionCell) }
 
-// findSession returns the id of the session in the scope that --session names: the id itself, or else the only
-// one that begins so, as it is or as tables print it. What names none stays as it is.
+// findSession returns the id of the session in the scope that --session selects: the exact id, or the only id with that
+// beginning, as stored or as tables print it. An unknown id is returned unchanged.
 func findSession(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (string, error) {
 	return sessionAmong(ctx, conn, scope, false)
 }
 
-// findAnySession is findSession for upkeep: what is empty in the scope may be any.
+// findAnySession is findSession for maintenance: an empty field of the scope matches any value.
 func findAnySession(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (string, error) {
 	return sessionAmong(ctx, conn, scope, true)
 }
@@ -66,7 +66,7 @@ func sessionAmong(ctx context.Context, conn driver.Conn, scope schema.SessionKey
 	return "", usageError{named.Several(ids[:min(len(ids), table.MostPrefixed)])}
 }
 
-// knownSession refuses a session that there is not.
+// knownSession returns an error if the session does not exist.
 func knownSession(ctx context.Context, conn driver.Conn, q client.Query) error {
 	if q.Session == "" {
 		return nil
@@ -78,8 +78,8 @@ func knownSession(ctx context.Context, conn driver.Conn, q client.Query) error {
 	return err
 }
 
-// asStored returns how much of the beginning of a printed id is the same in the id: up to what is written out or
-// made one space.
+// asStored returns the part of a printed id that equals the stored id: it ends where characters were escaped or replaced by
+// a space.
 func asStored(printed string) string {
 	if end := strings.IndexAny(printed, "< \t"); end >= 0 {
 		return printed[:end]

@@ -17,7 +17,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// What a worker keeps with --keep-raw is printed with the key, and with nothing else.
+// An original kept with --keep-raw is printed with its key, and with no other key.
 func TestSessionRaw(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -68,7 +68,7 @@ func TestSessionRaw(t *testing.T) {
 	require.Contains(t, o.String(), "holds a credential, and ids are stored as they are")
 	require.NotContains(t, o.String(), token)
 
-	// Somebody who can write to the log changes a byte of what is kept.
+	// An attacker with write access to the log changes a byte of the original.
 	conn, err := service.ConnectClickHouse(t.Context(), c.config(t), quiet)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })

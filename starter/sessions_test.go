@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// A session that is going on shows its messages, their tokens and a summary so far: of contexts in the queue, of processed
-// messages, and of later ones.
+// An active session shows its messages, their tokens and a preliminary summary: of queued contexts, of processed messages,
+// and of later ones.
 func TestSessionGoingOn(t *testing.T) {
 	t.Parallel()
 	path := sharedtest.Data.Path(t, "agentwork", "sessions", "06146581-7fd6-4c8f-90ba-de7fd0d74ae1.json")

@@ -21,7 +21,7 @@ type sessionWork struct {
 	input             any
 }
 
-// start starts the workflow under the id, with search attributes where the server knows them.
+// start starts the workflow under the id, with search attributes if the server supports them.
 func (w sessionWork) start(ctx context.Context, c client.Client, id string) (client.WorkflowRun, error) {
 	options := client.StartWorkflowOptions{
 		ID: id, TaskQueue: schema.QueueMain,
@@ -42,8 +42,8 @@ func (w sessionWork) start(ctx context.Context, c client.Client, id string) (cli
 	return run, err
 }
 
-// startAfter starts the workflow while another run has the session's id. It gets an id of its own, and the workflow
-// itself waits for the other run.
+// startAfter starts the workflow while another run has the session's id. It uses a unique id, and the workflow itself waits
+// for the other run.
 func (w sessionWork) startAfter(ctx context.Context, c client.Client) (client.WorkflowRun, error) {
 	return w.start(ctx, c, w.WorkflowID()+"/after/"+uuid.NewString())
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// sharing is the command line of the tests that use it at the moment, before one database and one worker without options.
-// It begins with the first of them and ends with the last.
+// sharing is the command line that tests share: one database, and one worker without options. It starts with the first of
+// these tests and ends with the last.
 var sharing struct {
 	sync.Mutex
 	first *cli
@@ -19,7 +19,8 @@ var sharing struct {
 	names int
 }
 
-// sharedBench stands in for the test in which something is made that outlives it. It fails when a test that uses it does.
+// sharedBench replaces the test in which a shared resource is created, which outlives that test. It fails when a test that
+// uses it does.
 type sharedBench struct {
 	testing.TB
 	failed  bool
@@ -30,8 +31,8 @@ func (b *sharedBench) Cleanup(f func())         { b.cleanup = append(b.cleanup, 
 func (b *sharedBench) Context() context.Context { return context.Background() }
 func (b *sharedBench) Failed() bool             { return b.failed }
 
-// sharedCLI returns the command line before a database and a worker that other tests use at the same time. The project is
-// the test's own. It is for tests of one project that neither count what is in the database nor change how it works.
+// sharedCLI returns the command line with a database and a worker that other tests use at the same time. The project is the
+// test's own. It is for tests of one project that neither count the rows of the database nor change its operation.
 func sharedCLI(t *testing.T) *cli {
 	t.Helper()
 	sharing.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// installCompletion says how a shell comes to know the completions.
+// installCompletion explains how to install the completions in a shell.
 const installCompletion = `Values come with it: projects, users, agents, sessions, statuses, and the ids of entries, tasks, conditions,
 artifacts, proposals and builds with their titles. These are asked of ClickHouse; where it does not answer within a
 second there are none. Names that a shell would not take as they are, such as those with spaces, are left out.
@@ -33,7 +33,7 @@ var completionCommand = command{
 	examples: "starter completion bash",
 }
 
-// completionCommand writes the script that teaches a shell to complete the command line.
+// completionCommand writes the completion script for a shell.
 func (a *app) completionCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(_ context.Context, args []string) error {
 		root := a.root

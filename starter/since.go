@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// maxSinceDays is the longest span of days that --since takes.
+// maxSinceDays is the longest period in days that --since accepts.
 const maxSinceDays = 36_500
 
 var daysAgo = regexp.MustCompile(`^(\d{1,9})d$`)
 
-// parseSince parses the value of --since as a span of time before now, such as 7d or 12h, or as parseTime does. It is
-// zero if the value is empty.
+// parseSince parses the value of --since as a period before now, such as 7d or 12h, or as parseTime does. It returns the
+// zero time if the value is empty.
 func parseSince(value string, now time.Time) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil

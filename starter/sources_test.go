@@ -16,8 +16,8 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// What a person gives to the starter is read from wherever it lies. The same file named by hand, or with
-// the grant of another project, is refused at once and for good.
+// A file that a person passes to the starter is read from any directory. The same file named without a grant, or with the
+// grant of another project, is refused at once and permanently.
 func TestSourcesOfPersonsAndOthers(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

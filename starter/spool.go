@@ -17,11 +17,11 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// stdinName is how errors call standard input.
+// stdinName is the name of standard input in errors.
 const stdinName = "standard input"
 
-// spool reads the sessions of standard input, and keeps each in a file of its own, where the worker reads it. No file
-// holds a secret that redaction takes out. The files are removed when their builds have ended, or after [statedir.StdinAge].
+// spool reads the sessions of standard input and stores each in its own file, which the worker reads. Secrets are redacted
+// first. The files are removed when their builds have ended, or after [statedir.StdinAge].
 func (a *app) spool(ctx context.Context, o *processOptions) (paths []string, err error) {
 	blank := blankness(true)
 	sessions, err := format.Parse(ctx, io.TeeReader(a.in, &blank), format.Options{Name: stdinName, Format: o.input.Format})
@@ -57,8 +57,8 @@ func (a *app) spool(ctx context.Context, o *processOptions) (paths []string, err
 	return paths, nil
 }
 
-// named gives each session an id, and returns those that are to be processed. An id is made of the redacted text: one of the
-// source would reveal its secrets to those who guess.
+// named gives an id to sessions that lack one, and returns the sessions to process. These ids are derived from the redacted
+// text, because an id of the source would allow guessing its secrets.
 func (o *processOptions) named(sessions []*format.Session) ([]*format.Session, error) {
 	said := false
 	for i, s := range sessions {
@@ -93,7 +93,7 @@ func (o *processOptions) named(sessions []*format.Session) ([]*format.Session, e
 	return sessions, nil
 }
 
-// keep writes the copy of a session. It appears complete: forget takes a broken one for anybody's.
+// keep writes the copy of a session atomically, because forget assumes that a broken copy may belong to any user.
 func keep(path string, owner schema.Scope, s *format.Session) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".keep-*")
 	if err != nil {
@@ -109,7 +109,7 @@ func keep(path string, owner schema.Scope, s *format.Session) error {
 	return err
 }
 
-// unspool removes the copies of standard input whose builds have ended. One that failed can be retried.
+// unspool removes the copies of standard input whose builds have ended. The copy of a failed build stays for a retry.
 func (a *app) unspool(jobs []*job) {
 	ended := []schema.BuildStatus{schema.BuildSuccess, schema.BuildPartial, schema.BuildEmpty, schema.BuildUnchanged, schema.BatchBusy}
 	for _, j := range jobs {

@@ -12,7 +12,7 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// The copy of standard input gives the same messages as a file, and holds no secret. (I9)
+// The copy of standard input yields the same messages as a file, and contains no secret. (I9)
 func TestI9CopyOfStandardInput(t *testing.T) {
 	t.Parallel()
 	secret := "hunter2" + strings.Repeat("Kx9", 4)

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Whether an entry is superseded, and by what, is said wherever it is shown.
+// Every output of an entry shows whether it is superseded, and by which entry.
 func TestSupersededIsShown(t *testing.T) {
 	t.Parallel()
 	for want, row := range map[string]entry.Row{
@@ -27,14 +27,14 @@ func TestSupersededIsShown(t *testing.T) {
 	}
 	var out strings.Builder
 	hit := retrieve.Hit{Entry: schema.Entry{Type: schema.EntryFact, Stage: schema.StageWorking, Status: schema.StatusSuperseded}}
-	hit.Sessions = []retrieve.Saying{{}, {SessionID: "s", Type: schema.EntryFact, Stage: schema.StageRaw, Status: schema.StatusActive}}
+	hit.Sessions = []retrieve.Statement{{}, {SessionID: "s", Type: schema.EntryFact, Stage: schema.StageRaw, Status: schema.StatusActive}}
 	_, err := printHits(&out, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{hit}})
 	require.NoError(t, err)
 	require.Contains(t, out.String(), "fact · working, superseded · ")
 	require.Contains(t, out.String(), "also in session s: fact · raw · ")
 }
 
-// A search that finds nothing says that there is something superseded.
+// A search without hits reports superseded matches.
 func TestSupersededIsCounted(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, leftOut(retrieve.Result{Filtered: 3}))

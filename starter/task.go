@@ -182,11 +182,11 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	return a.print(result, func(w io.Writer) error { return printChanges(w, result) })
 }
 
-// answerPatience is how long a command waits for an answer before it says so.
+// answerPatience is how long a command waits for an answer before it prints a notice.
 const answerPatience = 10 * time.Second
 
-// send sends the update to its writer and waits for the result. Invalid input, and failures of the types of mistake, are
-// the fault of the command line.
+// send sends the update to its writer and waits for the result. Invalid input, and failures of the types in mistake, are
+// usage errors.
 func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake ...string) error {
 	temporalClient, err := a.temporal(ctx)
 	if err != nil {
@@ -211,7 +211,7 @@ func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake .
 	return err
 }
 
-// printChanges lists what a command changed, including the tasks that waited for the changed one.
+// printChanges lists the changes of a command, including those of tasks that waited for the changed one.
 func printChanges(w io.Writer, r task.Result) error {
 	var b strings.Builder
 	for _, c := range r.Changes {
@@ -231,8 +231,8 @@ func printChanges(w io.Writer, r task.Result) error {
 }
 
 func changeText(c task.Change) string {
-	text := c.What
-	switch c.What {
+	text := c.Kind
+	switch c.Kind {
 	case task.ChangedStatus:
 		text = statusWords(c.From) + " -> " + statusWords(c.To)
 	case task.ChangedPriority:
@@ -259,7 +259,7 @@ func changeText(c task.Change) string {
 	return text
 }
 
-// actor is the name of the user in the history of tasks and of core memory.
+// actor returns the name of the user for the histories of tasks and core memory.
 func actor() string {
 	u, err := user.Current()
 	if err != nil || u.Username == "" {

@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// wording says in words what happened, from the payload of one type of event.
+// wording describes one type of event in words, from its payload.
 type wording struct {
 	payload reflect.Type
 	say     func(payload any) string
@@ -18,7 +18,7 @@ func worded[P any](say func(P) string) wording {
 	return wording{reflect.TypeFor[P](), func(payload any) string { return say(payload.(P)) }}
 }
 
-// wordings are those of all events that a project's stream holds.
+// wordings are the wordings of all events in a project's stream.
 var wordings = []wording{
 	worded(func(p schema.TaskCreatedPayload) string {
 		text := "created, " + statusWords(string(p.Status))
@@ -58,7 +58,7 @@ var wordings = []wording{
 		if p.By != "" {
 			return "reported done by " + unbroken(p.By)
 		}
-		return "reported done, " + standingOfAll(p.EvidenceAligned, p.EvidenceProven, len(p.Evidence) > 0)
+		return "reported done, " + evidenceStateOfAll(p.EvidenceAligned, p.EvidenceProven, len(p.Evidence) > 0)
 	}),
 	worded(func(p schema.TaskMergedPayload) string { return "merged into " + p.Into }),
 	worded(func(p schema.ConditionDeclaredPayload) string {
@@ -76,7 +76,7 @@ var wordings = []wording{
 	worded(func(schema.ArtifactClosedPayload) string { return "closed" }),
 }
 
-// eventText says in words what an event changed.
+// eventText describes an event's change in words.
 func eventText(e schema.Event) string {
 	payload, err := schema.DecodePayload(e)
 	if err != nil {

@@ -21,8 +21,8 @@ func (c *cli) taskOf(t *testing.T, title string) task.View {
 	return task.View{}
 }
 
-// What is reported done is shown as such wherever the task is, and is done when a person says so; what
-// waited for it waits no more. Commands take the ids that lists print, and say what they changed.
+// A task that is reported done is shown as such everywhere, and is done once a person confirms it. Tasks that waited for it
+// are unblocked. Commands take the ids that lists print, and print their changes.
 func TestReportedDoneIsConfirmed(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
@@ -82,7 +82,7 @@ func TestReportedDoneIsConfirmed(t *testing.T) {
 	}
 }
 
-// With done-reports close a first report that is proven closes its task.
+// With done-reports set to close, a first report that is proven closes its task.
 func TestDoneReportsClose(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)

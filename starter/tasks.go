@@ -18,7 +18,7 @@ import (
 // taskFlags select a project and a point in time.
 type taskFlags struct{ project, asOf string }
 
-// taskList holds the flags of a list of tasks or conditions.
+// taskList contains the flags of a list of tasks or conditions.
 type taskList struct {
 	taskFlags
 	page
@@ -50,7 +50,7 @@ func (o *taskFlags) selection() (task.Selection, error) {
 	return task.Selection{Project: o.project, AsOf: at}, err
 }
 
-// parseAsOf reads the value of --as-of. A day stands for its end, and no value for the zero time.
+// parseAsOf parses the value of --as-of. A day means its end, and an empty value the zero time.
 func parseAsOf(value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
@@ -80,7 +80,7 @@ func (a *app) withQueries(ctx context.Context, o *taskFlags, fn func(*task.Queri
 	return err
 }
 
-// namedTasks returns the whole ids of the tasks that are given as task show takes them.
+// namedTasks returns the whole ids of the given tasks, which are named as for task show.
 func (a *app) namedTasks(ctx context.Context, project string, given []string) ([]string, error) {
 	if len(given) == 0 {
 		return nil, nil
@@ -117,7 +117,7 @@ func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
-// place describes the selection, for a message that nothing was found.
+// place describes the selection for a message about an empty result.
 func (o *taskFlags) place() string {
 	var b strings.Builder
 	say(&b, "project %s", o.project)
@@ -142,8 +142,7 @@ func printBlocked(w io.Writer, views []task.View) error {
 	return err
 }
 
-// blockerText describes a blocker and what it resolves to in the end, with short ids. Titles are cut to n
-// characters.
+// blockerText describes a blocker and its final resolution, with short ids. Titles are cut to n characters.
 func blockerText(v task.BlockerView, n int) string {
 	text := fmt.Sprintf("%s (%s %s)", oneLine(v.Title, n), v.Type, short(v.ID))
 	if v.Placeholder {
@@ -158,14 +157,14 @@ func blockerText(v task.BlockerView, n int) string {
 	return text + doneText(v.Effective.DoneReport)
 }
 
-// statusText is a task's status, and whether it is reported done.
+// statusText returns a task's status, and whether it is reported done.
 func statusText(e task.Entity) string {
 	return statusWords(string(e.TaskStatus)) + doneText(e.DoneReport)
 }
 
 func statusWords(status string) string { return strings.ReplaceAll(status, "_", " ") }
 
-// doneText describes a report of done. It is empty when there is none.
+// doneText describes a done report. It is empty if there is none.
 func doneText(r *task.DoneReport) string {
 	if r == nil {
 		return ""
@@ -173,10 +172,10 @@ func doneText(r *task.DoneReport) string {
 	if r.By != "" {
 		return " · reported done on " + dayOf(r.At) + " by " + unbroken(r.By)
 	}
-	return " · reported done on " + dayOf(r.At) + ", " + standingOfAll(r.EvidenceAligned, r.EvidenceProven, r.Quote != "")
+	return " · reported done on " + dayOf(r.At) + ", " + evidenceStateOfAll(r.EvidenceAligned, r.EvidenceProven, r.Quote != "")
 }
 
-// dayOf is the day of a time. A time that is only known to the day is midnight in UTC.
+// dayOf formats the day of a time. A time that is only known to the day is midnight in UTC.
 func dayOf(t time.Time) string {
 	if t.Equal(t.Truncate(24 * time.Hour)) {
 		return t.UTC().Format(time.DateOnly)
@@ -242,7 +241,7 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	}
 }
 
-// printReported lists tasks that are reported done, with the quote that says so.
+// printReported lists tasks that are reported done, with the quote of the report.
 func printReported(w io.Writer, views []task.View) error {
 	t := newTable(w, "task", "status", "title", "entry", "said")
 	for _, v := range views {

@@ -9,7 +9,7 @@ import (
 	"axiommind/activities/task"
 )
 
-// What a session says of tasks and of its user is listed, and tasks follow commands.
+// Tasks and facts of a session are listed, and commands change tasks.
 func TestTasksAndFacts(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

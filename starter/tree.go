@@ -18,7 +18,7 @@ import (
 	"axiommind/worker/settings"
 )
 
-// run runs the command that the arguments name. Cobra finds and completes it; what is printed is all ours.
+// run runs the command that the arguments name. Cobra parses and completes it, but all output is the program's own.
 func (a *app) run(ctx context.Context, args []string) error {
 	root := a.tree()
 	a.root = root
@@ -27,7 +27,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 	root.SetOut(a.exact)
 	root.SetErr(io.Discard)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		// A word that is no command is told before the flags that it would have had.
+		// An unknown command is reported before its flags.
 		if at, rest, _ := root.Find(args); at == c && c.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 			return unknown(c, rest)
 		}
@@ -36,10 +36,10 @@ func (a *app) run(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// tree is the command line as cobra knows it.
+// tree returns the command line as a cobra tree.
 func (a *app) tree() *cobra.Command { return a.treeOf(sections) }
 
-// treeOf is the tree of the commands. One that does something and has others below it stands before these.
+// treeOf returns the tree of the commands. A command that runs and has subcommands must precede these in sections.
 func (a *app) treeOf(sections []section) *cobra.Command {
 	root := a.parent("starter", "AxiomMind: long-term memory with proof", rootExamples)
 	root.Long = sentence(root.Short) + "\n\n" + rootNotes
@@ -68,7 +68,7 @@ func (a *app) treeOf(sections []section) *cobra.Command {
 	return root
 }
 
-// child returns the command with the name, for others to stand below it. Where there is none, it is made.
+// child returns the command with the name, as a parent for others. It creates a missing one.
 func (a *app) child(at *cobra.Command, name string) *cobra.Command {
 	c := (*cobra.Command)(nil)
 	for _, there := range at.Commands() {
@@ -80,11 +80,11 @@ func (a *app) child(at *cobra.Command, name string) *cobra.Command {
 		c = a.parent(name, parents[name], "")
 		at.AddCommand(c)
 	}
-	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The program's own shows the help of all.
+	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The root's help command covers all commands.
 	return c
 }
 
-// parent makes a command that holds others and says so when it is called.
+// parent creates a command that only groups others and prints that when it is called.
 func (a *app) parent(name, summary, examples string) *cobra.Command {
 	c := &cobra.Command{
 		Use: name + " COMMAND", Short: summary, Example: examples,
@@ -102,7 +102,7 @@ func (a *app) parent(name, summary, examples string) *cobra.Command {
 	return c
 }
 
-// leaf makes the command that does something.
+// leaf creates a command that runs.
 func (a *app) leaf(c *command, name string, offline bool) *cobra.Command {
 	leaf := &cobra.Command{
 		Use: strings.TrimSpace(name + " " + c.arguments), Short: c.summary, Example: c.examples,
@@ -147,7 +147,7 @@ func (a *app) outputFlag(f *pflag.FlagSet) {
 	f.StringVarP(&a.output, "output", "o", outputText, "text or json")
 }
 
-// settings are the flags that a variable or a file can give too.
+// settings returns the flags that a variable or a file can also set.
 func (a *app) settings() *pflag.FlagSet {
 	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	a.cfg.Flags(f)
@@ -157,7 +157,7 @@ func (a *app) settings() *pflag.FlagSet {
 	return f
 }
 
-// prepare completes the flags from variables and the file, and checks what all commands have.
+// prepare completes the flags from variables and the file, and validates the flags that all commands share.
 func (a *app) prepare(f *pflag.FlagSet) error {
 	if err := oneOf("output", a.output, []string{outputText, outputJSON}); err != nil {
 		return err
@@ -192,7 +192,7 @@ func checkCount(c *command, args []string) error {
 	return nil
 }
 
-// checkNames refuses what can be no name and no id before any server is asked.
+// checkNames refuses invalid names and ids before any server is contacted.
 func checkNames(f *pflag.FlagSet, c *command, args []string) error {
 	for _, name := range []string{"project", "user", "agent", "session"} {
 		flag := f.Lookup(name)
@@ -217,7 +217,7 @@ func checkNames(f *pflag.FlagSet, c *command, args []string) error {
 	return nil
 }
 
-// flagError says what is wrong with a flag, and which one may be meant.
+// flagError describes an invalid flag and suggests similar ones.
 func flagError(c *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
@@ -232,7 +232,7 @@ func flagError(c *cobra.Command, err error) error {
 	return usagef("%w%s; see %s -h", err, service.DidYouMean(near), c.CommandPath())
 }
 
-// unknown says that there is no such command, and which ones may be meant.
+// unknown reports an unknown command and suggests similar ones.
 func unknown(parent *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range parent.Commands() {

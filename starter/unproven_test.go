@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// What a model quotes badly is found, shown in the sentences that hold it, and true of the source; what
-// nobody said is kept as not found.
+// An inexact quote of a model is found, shown in its sentences, and confirmed by the source. A quote that is not in the
+// source is stored as not found.
 func TestUnprovenIsShown(t *testing.T) {
 	t.Parallel()
 	quotes := map[string]string{

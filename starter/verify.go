@@ -33,7 +33,7 @@ func (a *app) verifyCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	return func(ctx context.Context, _ []string) error { return a.verify(ctx, scope) }
 }
 
-// verify prints each finding at once. With JSON output it prints all of them at the end.
+// verify prints each finding immediately. With JSON output it prints all of them at the end.
 func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionK
 	return tally, findings, nil
 }
 
-// storedEvidence converts rows of the room entry to those of the room audit.
+// storedEvidence converts rows of the package entry to those of the package audit.
 func storedEvidence(rows iter.Seq2[entry.Stored, error]) iter.Seq2[audit.Stored, error] {
 	return func(yield func(audit.Stored, error) bool) {
 		for row, err := range rows {
@@ -138,7 +138,7 @@ func printFinding(w io.Writer, f audit.Finding) error {
 	}
 	b.WriteString("\n")
 	if e := f.Evidence; e != nil {
-		say(&b, "       “%s”\n       recorded as %s\n", oneLine(e.Quote, 120), standing(*e, lineDifferences))
+		say(&b, "       “%s”\n       recorded as %s\n", oneLine(e.Quote, 120), evidenceState(*e, lineDifferences))
 		if p, known := passageOf(*e); known && !e.Proven {
 			say(&b, "       in “%s”\n", p.line())
 		}
@@ -155,7 +155,7 @@ func printFinding(w io.Writer, f audit.Finding) error {
 
 func short(id string) string { return id[:min(8, len(id))] }
 
-// tallyLine sums the audit up in one line.
+// tallyLine summarizes the audit in one line.
 func tallyLine(t audit.Tally) string {
 	methods := []schema.Method{schema.MethodExact, schema.MethodNormalized, schema.MethodJoined, schema.MethodApproximate}
 	for _, method := range slices.Sorted(maps.Keys(t.Spans)) {
@@ -188,7 +188,7 @@ func tallyLine(t audit.Tally) string {
 	return b.String()
 }
 
-// ruleLines counts the pieces that were judged by another rule than that of this program.
+// ruleLines counts the pieces that were judged by another rule than this program's.
 func ruleLines(t audit.Tally) string {
 	var b strings.Builder
 	for _, rule := range slices.Sorted(maps.Keys(t.Older)) {

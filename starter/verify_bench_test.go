@@ -23,8 +23,8 @@ import (
 	"axiommind/schema"
 )
 
-// BenchmarkVerify checks 10,000 entries of sessions of several shapes, or as many as
-// AXIOMMIND_BENCH_ENTRIES says:
+// BenchmarkVerify checks 10,000 entries of sessions of several shapes, or the number in
+// AXIOMMIND_BENCH_ENTRIES:
 //
 //	go test ./starter -run XXX -bench BenchmarkVerify -benchtime 1x
 func BenchmarkVerify(b *testing.B) {
@@ -59,7 +59,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// heapMax watches the heap until the function it returns is called, which gives the most that was seen.
+// heapMax samples the heap until the returned function is called, which returns the maximum.
 func heapMax(b *testing.B) func() uint64 {
 	var most atomic.Uint64
 	ctx, stop := context.WithCancel(b.Context())
@@ -82,7 +82,7 @@ func heapMax(b *testing.B) func() uint64 {
 	return func() uint64 { stop(); <-done; return most.Load() }
 }
 
-// bulk logs a session of two messages of 1 KB and one entry for each two, as a build leaves it.
+// bulk logs a session of messages of 1 KB, and one entry for each two messages, as a build does.
 func bulk(t testing.TB, conn driver.Conn, log *eventlog.Store, id string, entries int) {
 	t.Helper()
 	day := time.UnixMicro(1).UTC()

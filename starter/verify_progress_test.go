@@ -28,8 +28,7 @@ func TestProgressReached(t *testing.T) {
 	p.finish()
 }
 
-// verify itself tells: of sessions on the real engine, with lines or a bar, and nothing of it in what
-// programs read.
+// verify reports its progress over sessions in a real database, with lines or a bar, and never in the JSON output.
 func TestVerifyTells(t *testing.T) {
 	t.Parallel()
 	dsn := stacktest.MigratedDatabase(t)
@@ -53,7 +52,7 @@ func TestVerifyTells(t *testing.T) {
 	require.EqualValues(t, 4, n)
 }
 
-// The rows of a table are one query's, in order, also for a reader that is slow, and each once.
+// The rows of a table come from one query, in order and each once, even for a slow reader.
 func TestStoredEvidenceIsOneQuery(t *testing.T) {
 	t.Parallel()
 	conn, log := emptyLog(t, stacktest.MigratedDatabase(t))
@@ -69,7 +68,7 @@ func TestStoredEvidenceIsOneQuery(t *testing.T) {
 		require.True(t, last.Stream < row.Stream || last.Stream == row.Stream && last.EntryID < row.EntryID)
 		last = row
 		if given++; given == 1 {
-			// What is written from here on belongs to another audit.
+			// Rows written from here on belong to another audit.
 			bulk(t, conn, log, "later", 3)
 			_, err = log.ProjectAll(t.Context(), entry.NewProjector(conn))
 			require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// noted notes what the queries that read payloads ask for.
+// noted records the arguments of the queries that read payloads.
 type noted struct {
 	driver.Conn
 	asked []string
@@ -29,7 +29,7 @@ func (n *noted) Query(ctx context.Context, query string, args ...any) (driver.Ro
 	return n.Conn.Query(ctx, query, args...)
 }
 
-// To verify one session, nothing is read of the others, with or without the names it is under.
+// Verifying one session reads no other session, with or without the names of its scope.
 func TestVerifyOfASessionReadsNoOther(t *testing.T) {
 	t.Parallel()
 	conn, log := emptyLog(t, stacktest.MigratedDatabase(t))
@@ -59,7 +59,7 @@ func TestVerifyOfASessionReadsNoOther(t *testing.T) {
 			for _, asked := range n.asked {
 				if strings.Contains(asked, schema.EntryConfirmed) {
 					require.Contains(t, asked, schema.GraduatePrefix, "%+v", key)
-					continue // What people confirmed stands in the stream of its project.
+					continue // Confirmations are in the stream of the project.
 				}
 				rest := strings.ReplaceAll(asked, stream+" ", "")
 				require.NotEqual(t, asked, rest, "%+v reads %s", key, asked)

@@ -22,13 +22,13 @@ import (
 	"axiommind/worker/service"
 )
 
-// verified is what the command prints for programs.
+// verified is the JSON output of the command.
 type verified struct {
 	audit.Tally
 	Findings []audit.Finding `json:"findings"`
 }
 
-// verify runs the command for programs and reads what it prints, whatever it finds.
+// verify runs the command and parses its JSON output, whatever the exit code.
 func (c *cli) verify(t *testing.T, code int, args ...string) verified {
 	t.Helper()
 	o := c.run(append([]string{"verify", "-o", "json"}, args...)...)
@@ -47,14 +47,14 @@ func (c *cli) logOf(t *testing.T) (driver.Conn, *eventlog.Store) {
 	return conn, eventlog.New(conn, eventlog.Options{})
 }
 
-// forger writes into a session's stream what no build would.
+// forger writes events to a session's stream that no build would write.
 type forger struct {
 	*testing.T
 	log     *eventlog.Store
 	session schema.SessionKey
 }
 
-// aligner finds quotes in all messages of the session.
+// aligner returns an aligner of quotes with all messages of the session.
 func (f *forger) aligner() *evidence.Aligner {
 	logged, err := session.Open(f.Context(), f.log, f.session)
 	require.NoError(f, err)
@@ -86,7 +86,7 @@ func (f *forger) events(eventType string) (events []schema.Event) {
 	return events
 }
 
-// align appends the first alignment once more, changed, and returns the event's id.
+// align appends a changed copy of the first alignment and returns the event's id.
 func (f *forger) align(name string, change func(*schema.AlignedEntry)) string {
 	f.Helper()
 	var p schema.EvidenceAlignedPayload
@@ -95,8 +95,8 @@ func (f *forger) align(name string, change func(*schema.AlignedEntry)) string {
 	return f.write(schema.EvidenceAligned, name, p)
 }
 
-// I5: evidence that is true of the log passes, and quotes that were not found are counted with their
-// reasons. What was tampered with, in the log or in the table (I3), is named, and the exit code says so.
+// I5: evidence that the log confirms passes, and quotes that were not found are counted with their reasons. Tampering with
+// the log or with the table (I3) is reported and changes the exit code.
 func TestI5Verify(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -261,8 +261,8 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 	})
 }
 
-// A session that grows while it is verified is not taken for a false one: its new entries are in the
-// table, but not yet in the page of the log that was read before.
+// A session that grows during its verification does not count as false: its new entries are in the table, but not in the
+// page of the log that was read before.
 func TestI5VerifyBesideAWriter(t *testing.T) {
 	t.Parallel()
 	conn, log := emptyLog(t, stacktest.MigratedDatabase(t))
@@ -282,7 +282,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 			given[row.EntryID] = true
 		}
 	}
-	// The log is read once a row of b has shown that those of a are complete.
+	// The log of a is read once a row of b shows that the rows of a are complete.
 	stored := func(yield func(entry.Stored, error) bool) {
 		rowsOf("a", yield)
 		rowsOf("b", yield)
@@ -310,8 +310,8 @@ func emptyLog(t testing.TB, dsn string) (driver.Conn, *eventlog.Store) {
 	return conn, eventlog.New(conn, eventlog.Options{})
 }
 
-// remember logs messages of a session, two for each of the entries from first to before end, and makes
-// the entries as a build does.
+// remember logs messages of a session, two for each of the entries from first to before end, and creates the entries as a
+// build does.
 func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	t.Helper()
 	log := eventlog.New(conn, eventlog.Options{})
@@ -347,7 +347,7 @@ func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	alignAndMaterialize(t, conn, log, session)
 }
 
-// alignAndMaterialize does to what was extracted of the session what a build does.
+// alignAndMaterialize aligns and materializes the session's extracted entries as a build does.
 func alignAndMaterialize(t testing.TB, conn driver.Conn, log *eventlog.Store, session schema.SessionKey) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite

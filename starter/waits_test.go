@@ -26,8 +26,7 @@ func embed(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 }
 
-// What holds up the writer that a session waits for is told, although this program knows nothing of the
-// worker's embedder and has no key for it.
+// The cause that blocks a session's writer is reported, although this program lacks the worker's embedder and its key.
 func TestProcessTellsWhatItsWriterWaitsFor(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64

@@ -22,7 +22,7 @@ import (
 	"axiommind/starter/client"
 )
 
-// How often a directory may be looked at.
+// Bounds of the interval between two scans of a directory.
 const (
 	watchInterval    = 2 * time.Second
 	minWatchInterval = 50 * time.Millisecond
@@ -30,13 +30,13 @@ const (
 )
 
 const (
-	// settles is how many looks a file is waited for that is written all the while.
+	// settles is the number of scans after which a file that keeps changing is read anyway.
 	settles = 15
-	// writeDelay is how long after its time a message may be written.
+	// writeDelay is the maximum delay between a message's time and its write.
 	writeDelay = time.Minute
-	// sendTimeout bounds how long a session is tried to be enqueued.
+	// sendTimeout bounds the attempt to enqueue a session.
 	sendTimeout = 20 * time.Second
-	// fullPause is how long a queue that is full is left alone.
+	// fullPause is the pause before a full queue is tried again.
 	fullPause = time.Minute
 )
 
@@ -95,7 +95,7 @@ func (a *app) watch(ctx context.Context, o *watchOptions, dirs []string) error {
 	return w.run(ctx)
 }
 
-// rootsOf returns the directories as absolute paths without links. A file is watched, too.
+// rootsOf returns the directories as absolute paths without links. A file can be watched, too.
 func rootsOf(dirs []string) ([]string, error) {
 	var roots []string
 	for _, dir := range dirs {
@@ -123,29 +123,29 @@ type watcher struct {
 	roots []string
 	since time.Time
 	state *watchState
-	// seen is how the files that changed looked when they were last looked at.
+	// seen contains the state of changed files at the last scan.
 	seen map[string]sight
 	// waiting are conversations that could not be enqueued yet, in order.
 	waiting []waitingSession
-	// fullUntil is when a full queue is asked again.
+	// fullUntil is when a full queue is tried again.
 	fullUntil time.Time
-	// told are the complaints that were printed, each once as long as it holds.
+	// told contains the complaints that were printed. Each is printed once until its cause ends.
 	told map[string]bool
 }
 
-// sight is how a changed file looked, and how often it was looked at since.
+// sight is the state of a changed file, and the number of scans since.
 type sight struct {
 	mark  fileMark
 	looks int
 }
 
-// waitingSession is a conversation to enqueue, and what is known of the session once that is done.
+// waitingSession is a conversation to enqueue, with the fingerprint to store afterwards.
 type waitingSession struct {
 	client.Conversation
 	fingerprint string
 }
 
-// run looks until the context ends, which is no failure.
+// run scans until the context ends, which is not an error.
 func (w *watcher) run(ctx context.Context) error {
 	_, _ = fmt.Fprintf(w.app.errOut, "watching %s every %v; what is known is in %s\n", unbroken(strings.Join(w.roots, ", ")), w.o.interval, w.state.path)
 	ticker := time.NewTicker(w.o.interval)
@@ -163,7 +163,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// look reads what changed, and enqueues it.
+// look reads the changed files and enqueues their sessions.
 func (w *watcher) look(ctx context.Context) {
 	found, whole := w.scan(ctx)
 	if ctx.Err() != nil {
@@ -191,7 +191,8 @@ func (w *watcher) look(ctx context.Context) {
 	w.enqueue(ctx)
 }
 
-// before is what is known of a file that was there before it was watched. With --since, it is read if it changed since.
+// before returns the initial state of a file that existed before it was watched. With --since, the file is read if it has
+// changed since.
 func (w *watcher) before(mark fileMark) watchedFile {
 	if w.since.IsZero() || mark.time().Before(w.since) {
 		return watchedFile{Mark: mark, Since: time.Now().UTC()}
@@ -199,7 +200,7 @@ func (w *watcher) before(mark fileMark) watchedFile {
 	return watchedFile{Since: w.since}
 }
 
-// settled reports whether the file has not changed since the last look, or changes for so long that nobody waits.
+// settled reports whether the file has not changed since the last scan, or has kept changing for too long.
 func (w *watcher) settled(path string, mark fileMark) bool {
 	s := w.seen[path]
 	if s.mark == mark || s.looks >= settles {
@@ -210,7 +211,7 @@ func (w *watcher) settled(path string, mark fileMark) bool {
 	return false
 }
 
-// waitsFor reports whether sessions of the file wait to be enqueued. Their worker reads the file as it is then.
+// waitsFor reports whether sessions of the file are pending. Their worker reads the file's content at that time.
 func (w *watcher) waitsFor(path string) bool {
 	for _, s := range w.waiting {
 		if s.File == path {
@@ -220,7 +221,7 @@ func (w *watcher) waitsFor(path string) bool {
 	return false
 }
 
-// scan returns the regular files below the roots with their marks. It is not whole if something could not be listed.
+// scan returns the regular files below the roots with their marks. whole is false if a directory could not be listed.
 func (w *watcher) scan(ctx context.Context) (found map[string]fileMark, whole bool) {
 	found, whole = map[string]fileMark{}, true
 	beside := map[string]fileMark{}
@@ -249,7 +250,7 @@ func (w *watcher) scan(ctx context.Context) (found map[string]fileMark, whole bo
 			return nil
 		})
 	}
-	for base, mark := range beside { // What is written to a database comes into the file beside it first.
+	for base, mark := range beside { // Writes to a database go to its write-ahead log first.
 		if m, is := found[base]; is {
 			found[base] = m.with(mark)
 		}
@@ -257,10 +258,10 @@ func (w *watcher) scan(ctx context.Context) (found map[string]fileMark, whole bo
 	return found, whole
 }
 
-// read finds the sessions of the file that changed.
+// read finds the changed sessions of the file.
 func (w *watcher) read(ctx context.Context, path string, mark fileMark, known watchedFile) {
 	if known.Reason != "" && mark.Size >= known.Mark.Size && mark.Size < 2*known.Mark.Size {
-		return // It is no transcript, and is looked at again when it is twice as long.
+		return // It is no transcript. It is read again once its size has doubled.
 	}
 	uri, err := transcript.FileURI(path)
 	if err != nil {
@@ -269,7 +270,7 @@ func (w *watcher) read(ctx context.Context, path string, mark fileMark, known wa
 	sessions, _, err := transcript.ReadSource(ctx, uri, w.o.input.Format)
 	switch {
 	case ctx.Err() != nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, format.ErrTryAgain):
-		return // The next look tells.
+		return // The next scan reads it.
 	case err != nil:
 		reason := passedOverBecause(err, path)
 		if reason != known.Reason {
@@ -302,8 +303,8 @@ func (w *watcher) read(ctx context.Context, path string, mark fileMark, known wa
 	w.state.set(path, next)
 }
 
-// changed reports whether the session is to be enqueued. Of a file that was there before it was watched, it is known only
-// when its messages were written.
+// changed reports whether to enqueue the session. For a file that existed before it was watched, only the times of the
+// messages are known.
 func (w *watcher) changed(s *transcript.Session, fingerprint string, known watchedFile, alone bool) bool {
 	switch {
 	case known.Sessions != nil:
@@ -315,7 +316,7 @@ func (w *watcher) changed(s *transcript.Session, fingerprint string, known watch
 	return last.IsZero() || !last.Before(known.Since.Add(-writeDelay))
 }
 
-// fingerprintOf tells whether the messages of a session are the same.
+// fingerprintOf returns a fingerprint of a session's messages.
 func fingerprintOf(s *transcript.Session) string {
 	keys := make([]string, len(s.Messages))
 	for i, m := range s.Messages {
@@ -324,7 +325,7 @@ func fingerprintOf(s *transcript.Session) string {
 	return schema.HashParts(keys...)[:32]
 }
 
-// passedOverBecause is why a file is no transcript, without the names of all formats.
+// passedOverBecause returns why a file is no transcript, without the names of all formats.
 func passedOverBecause(err error, path string) string {
 	var of *fs.PathError
 	switch {
@@ -336,7 +337,7 @@ func passedOverBecause(err error, path string) string {
 	return strings.TrimSpace(strings.ReplaceAll(plainWords(err.Error()), fmt.Sprintf("%q", path), ""))
 }
 
-// enqueue gives what waits to its queue. What can't be taken now is tried at the next look.
+// enqueue sends the pending conversations to the queue. A temporary failure is retried at the next scan.
 func (w *watcher) enqueue(ctx context.Context) {
 	if time.Now().Before(w.fullUntil) {
 		return
@@ -383,7 +384,7 @@ func (w *watcher) report(s waitingSession, done client.Enqueued) {
 	_, _ = io.WriteString(w.app.out, unbroken(enqueuedText(shownSession(s.Thread), done, false)+" ("+s.File+")")+"\n")
 }
 
-// complain prints what is wrong, once as long as it is the same.
+// complain prints a problem once as long as it persists.
 func (w *watcher) complain(about, text string) {
 	if w.told[about] {
 		return

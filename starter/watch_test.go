@@ -34,7 +34,7 @@ func (l locked) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// text returns what was printed.
+// text returns the output so far.
 func (w *watching) text() (out, err string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *cli) watch(t *testing.T, args ...string) *watching {
 	return w
 }
 
-// says waits until the text is printed so often.
+// says waits until the text has been printed n times.
 func (w *watching) says(t *testing.T, n int, text string) {
 	t.Helper()
 	eventually(t, func() bool {
@@ -65,7 +65,7 @@ func (w *watching) says(t *testing.T, n int, text string) {
 	}, "%q: %s %s", text, &w.out, &w.err)
 }
 
-// begun waits until what was there is known.
+// begun waits until the initial state of the files is stored.
 func (w *watching) begun(t *testing.T) {
 	t.Helper()
 	w.says(t, 1, "what is known is in ")
@@ -77,7 +77,7 @@ func (w *watching) begun(t *testing.T) {
 	})
 }
 
-// looked waits until a file that is put in the directory was seen, so that all that was there before was, too.
+// looked waits until a new file in the directory was scanned. Then all earlier files were scanned, too.
 func (w *watching) looked(t *testing.T, dir, name string) {
 	t.Helper()
 	putIn(t, dir, name+".jsonl", said(1, "user", decision), "")
@@ -96,7 +96,7 @@ func putIn(t *testing.T, dir, name, text, session string) string {
 	return path
 }
 
-// What changes is enqueued, session by session, and what does not is not, also across a restart.
+// Changed sessions are enqueued one by one, and unchanged ones are not, even across a restart.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -135,7 +135,7 @@ func TestWatch(t *testing.T) {
 	require.NotContains(t, out+told, "linked")
 	requireHarmless(t, output{exitOK, out, told})
 
-	// A restart enqueues what changed meanwhile, and nothing else.
+	// A restart enqueues only the changes since the stop.
 	putIn(t, dir, "old.jsonl", said(3, "user", "The index is next."), "old")
 	putIn(t, dir, "two.jsonl", said(4, "user", "Again."), "left")
 	w = c.watch(t, dir, "-o", "json")
@@ -156,8 +156,8 @@ func TestWatch(t *testing.T) {
 	require.Contains(t, told, "passed over "+filepath.Join(dir, "notes.bin"))
 }
 
-// While Temporal is away and the outbox can't be written, watch goes on, and enqueues the changes when Temporal is back, also
-// after a restart.
+// If Temporal is unreachable and the outbox can't be written, watch continues. It enqueues the changes when Temporal is
+// back, even after a restart.
 func TestWatchWhileTemporalIsAway(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -181,7 +181,7 @@ func TestWatchWhileTemporalIsAway(t *testing.T) {
 	require.Equal(t, exitOK, w.stop())
 }
 
-// What is wrong is told with exit code 2, and nothing is watched where memory is switched off.
+// Mistakes are refused with exit code 2, and nothing is watched if memory is switched off.
 func TestWatchRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,7 +201,7 @@ func TestWatchRefuses(t *testing.T) {
 	require.Equal(t, output{exitOK, "", "memory is switched off (no-queue): nothing is watched\n"}, o)
 }
 
-// A database changes in the log beside it first. What can't be listed makes nothing be forgotten.
+// A database changes in its write-ahead log first. A directory that can't be listed does not remove files from the state.
 func TestWatchScan(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -220,7 +220,7 @@ func TestWatchScan(t *testing.T) {
 	require.False(t, whole)
 }
 
-// BenchmarkWatchScan looks at ten thousand files.
+// BenchmarkWatchScan scans ten thousand files.
 func BenchmarkWatchScan(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 10_000 {

@@ -17,7 +17,7 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// fileMark tells cheaply whether a file has changed. Of a database it tells of the log beside it, too.
+// fileMark detects cheaply whether a file has changed. The mark of a database includes its write-ahead log.
 type fileMark struct {
 	Size     int64 `json:"size"`
 	Modified int64 `json:"modified"`
@@ -27,38 +27,39 @@ func markOf(info fs.FileInfo) fileMark { return fileMark{info.Size(), info.ModTi
 
 func (m fileMark) time() time.Time { return time.Unix(0, m.Modified) }
 
-// with adds the mark of the log beside a database. It may end and begin anew, so both count.
+// with adds the mark of a database's write-ahead log. Both size and time count, because the log may be deleted and created
+// again.
 func (m fileMark) with(log fileMark) fileMark {
 	return fileMark{m.Size + log.Size, max(m.Modified, log.Modified)}
 }
 
-// watchedFile is what is known of a file.
+// watchedFile is the stored state of a file.
 type watchedFile struct {
 	Mark fileMark `json:"mark"`
-	// Sessions are the fingerprints of its sessions, by the hashes of their ids. Nil if it was not read.
+	// Sessions are the fingerprints of its sessions, by the hashes of their ids. It is nil if the file was not read.
 	Sessions map[string]string `json:"sessions,omitempty"`
-	// Since is when a file was first seen that was there before it was watched.
+	// Since is the time from which messages of a file that existed before it was watched count as new.
 	Since time.Time `json:"since,omitzero"`
-	// Reason is why it is no transcript.
+	// Reason is why the file is no transcript.
 	Reason string `json:"reason,omitempty"`
-	// read is the mark that it had when it was read, while some of its sessions are not enqueued.
+	// read is the mark of the file when it was read. It is kept while some of its sessions are not enqueued.
 	read fileMark
 }
 
-// watchState is the state of the files, kept for the next start of watch. It names neither files nor sessions.
+// watchState is the state of the files, stored for the next start of watch. It contains no names of files or sessions.
 type watchState struct {
-	// Scope is that of the sessions, by which forget finds the state.
+	// Scope is the scope of the sessions, by which forget finds the state.
 	schema.Scope
-	// Begun is true once all files were looked at.
+	// Begun is true after the first scan.
 	Begun bool `json:"begun"`
-	// Files are by the hashes of their paths.
+	// Files are the states of files by the hashes of their paths.
 	Files map[string]watchedFile `json:"files"`
 
 	path  string
 	dirty bool
 }
 
-// openWatchState reads the state of the directories and the scope. One that can't be read is begun anew.
+// openWatchState reads the state of the directories and the scope. An invalid or missing state starts empty.
 func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchState, error) {
 	if dir == "" {
 		return nil, errors.New("find a place for the state of watch: there is no home directory; set HOME or XDG_STATE_HOME")
@@ -82,7 +83,7 @@ func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchSt
 	return s, nil
 }
 
-// knows reports whether the state has the session.
+// knows reports whether the state contains the session.
 func (s *watchState) knows(session string) bool {
 	for _, f := range s.Files {
 		if _, is := f.Sessions[hashed(session)]; is {
@@ -115,7 +116,7 @@ func (s *watchState) set(path string, f watchedFile) {
 	s.dirty = true
 }
 
-// hashed names a file or session in the state.
+// hashed returns the key of a file or session in the state.
 func hashed(name string) string { return schema.HashParts(name)[:32] }
 
 func (s *watchState) begin() {
@@ -123,7 +124,7 @@ func (s *watchState) begin() {
 	s.Begun = true
 }
 
-// forget drops the files that are gone.
+// forget removes the files that no longer exist.
 func (s *watchState) forget(found map[string]fileMark) {
 	here := make(map[string]bool, len(found))
 	for path := range found {
@@ -134,11 +135,11 @@ func (s *watchState) forget(found map[string]fileMark) {
 	s.dirty = s.dirty || len(s.Files) < before
 }
 
-// enqueued notes that the session was enqueued as it was read. The file is done with if all of its sessions were.
+// enqueued records that the session was enqueued as read. The file is done once all of its sessions are.
 func (s *watchState) enqueued(w waitingSession, all bool) {
 	f, is := s.Files[hashed(w.File)]
 	if !is {
-		return // It has vanished meanwhile.
+		return // It was removed in the meantime.
 	}
 	if f.Sessions == nil {
 		f.Sessions = map[string]string{}
@@ -150,7 +151,7 @@ func (s *watchState) enqueued(w waitingSession, all bool) {
 	s.set(w.File, f)
 }
 
-// save writes the state, if it has changed. The file is replaced as a whole.
+// save writes the state if it has changed. It replaces the file atomically.
 func (s *watchState) save() (err error) {
 	if !s.dirty {
 		return nil

@@ -36,7 +36,7 @@ func (b *bench) show(t *testing.T, buildID string) build.Detail {
 	return d
 }
 
-// Windows that are too small to be halved are given up after two answers of no use: `builds show` says so, and the
+// Windows that are too small to be halved are given up after two useless answers. `builds show` reports this, and the
 // session is not asked about them again.
 func testGivenUp(t *testing.T) {
 	t.Parallel()
@@ -68,7 +68,7 @@ func testGivenUp(t *testing.T) {
 	require.Equal(t, requests, m.requests())
 	require.Equal(t, before, b.rows(t))
 
-	// A retry that is forced asks once more, beside the old answers.
+	// A forced retry asks once more and keeps the old answers.
 	again := b.input("given up", "")
 	again.Retry = result.BuildID
 	_, err := b.try(t.Context(), again)
@@ -136,9 +136,9 @@ func lengthy(t *testing.T, path, name string) string {
 		said(2, "user", strings.Repeat(line("I prefer tabs")+"\n", 3)), said(3, "user", strings.Repeat(line("TODO: write the page")+"\n", 3)))
 }
 
-// A window that the model can't read, one that it can't answer to the end, and one that is too long for it are halved in
-// the same build, until their parts have whole answers: the build is a success, nothing is left for another, and no
-// entry is there twice. The answers that were of no use stay in the log.
+// A window that the model can't read, one that it can't answer to the end, and one that is too long for it are halved
+// in the same build, until their parts have whole answers. The build is a success, nothing is left for another, and no
+// entry exists twice. The useless answers stay in the log.
 func TestHalvedUntilAnswered(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -194,8 +194,8 @@ func TestHalvedUntilAnswered(t *testing.T) {
 	}
 }
 
-// An answer that could not be read or broke off is the failure of the build that was given it: the same
-// transcript in another project is asked about anew. A whole answer serves both.
+// An answer that could not be read or was cut off is a failure of the build that got it: the same transcript in another
+// project is asked about again. A whole answer serves both.
 func testFailuresAreNotShared(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
@@ -232,8 +232,8 @@ func testFailuresAreNotShared(t *testing.T) {
 // askingSteps are the activity that asks a model, and the one that plans the questions and records the answers.
 var askingSteps = []string{"DeriveEntries", "ExtractWindow"}
 
-// A worker that is killed while it asks, halves and asks again, and started again, ends where one ends that nobody
-// disturbed (I2).
+// A worker that is killed while it asks, halves and asks again, and is restarted, ends in the same state as an
+// undisturbed one (I2).
 func killedHalving(t *testing.T, killedIn []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -281,8 +281,8 @@ func killedHalving(t *testing.T, killedIn []string) {
 	}
 }
 
-// A build can be seen to run from its first event on, long before there is anything to project, and its
-// row is the one that a rebuild makes.
+// A build is shown as running from its first event on, long before there is anything to project. Its row equals the
+// rebuilt one.
 func testRunningBuildIsSeen(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)

@@ -31,7 +31,7 @@ func (b *bench) backfilled(t *testing.T, in schema.BackfillSessionsInput) (resul
 	return result
 }
 
-// statuses counts the entries of the bench by status, and requires that what superseded them is active.
+// statuses counts the entries of the bench by status, and requires that their successors are active.
 func (b *bench) statuses(t *testing.T) map[schema.Status]int {
 	t.Helper()
 	rows, err := entry.NewReader(b.ClickHouse).Read(t.Context(), entry.InProject(b.project), entry.Whole)
@@ -111,8 +111,8 @@ func backfillWithAnotherModel(t *testing.T, sessions, replays int) {
 	t.Logf("survived: worker killed in a backfill of %d sessions", sessions)
 }
 
-// requireRanked checks that search gives the statuses in that order for a session, and without being asked for what is
-// superseded only those that are not.
+// requireRanked checks that search returns the statuses in that order for a session, and by default omits superseded
+// entries.
 func (b *bench) requireRanked(t *testing.T, want ...schema.Status) {
 	t.Helper()
 	searcher := retrieve.NewSearcher(b.ClickHouse, b.Weaviate, b.Embedder, retrieve.Options{})

@@ -37,8 +37,8 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// bench is the whole system on real servers: a database and a namespace of its own, and a project
-// of its own in the vector store that all share.
+// bench is the whole system on real servers: a database and a namespace of its own, and a project of its own in the
+// shared vector store.
 type bench struct {
 	*service.Stores
 	cfg     service.Config
@@ -134,7 +134,7 @@ func (b *bench) process(t testing.TB, in schema.ProcessSessionInput) schema.Proc
 	return result
 }
 
-// tables are the projections: what can be dropped and made again from the events.
+// tables are the projections, which can be dropped and rebuilt from the events.
 var tables = []string{
 	"entries", "build_runs", "pipeline_metrics", "vector_outbox",
 	"entities", "entity_aliases", "edges", "entity_events", "facts", "facts_gone", "facts_skipped", "profile",

@@ -9,16 +9,16 @@ import (
 	"axiommind/schema"
 )
 
-// The most that a session of 10 messages may cost on a worker that has processed others before. A step that asks the
-// servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
+// The budget of a session of 10 messages on a warm worker. It shows a step that asks the servers once more for each
+// session. BenchmarkJourney shows where the time goes.
 const (
 	// budgetRequests is for the cheapest of some sessions: the first ones of a worker learn its tables.
 	budgetRequests = 21
 	budgetEvents   = 38
 )
 
-// The work that sessions share waits until the test has ended, as does the question for the embedder in use, so that the
-// number of requests does not depend on how busy the machine is.
+// Work that sessions share waits until the test has ended, and so does the query for the embedder in use. The number of
+// requests then does not depend on the load of the machine.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
 	timing := schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Offsets: time.Hour, Lease: time.Hour, Embedder: time.Hour}

@@ -214,7 +214,7 @@ func TestCampaignI2ForgetLarge(t *testing.T) {
 	t.Log("survived: worker killed while a session of 10^5 events was forgotten")
 }
 
-// All retries: each leaves what a rebuild makes of the log.
+// All retries: each leaves the same rows as a rebuild from the log.
 func TestCampaignRetry(t *testing.T) {
 	t.Parallel()
 	for name, test := range retries {

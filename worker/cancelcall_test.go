@@ -43,8 +43,7 @@ func await(t *testing.T, at chan time.Time) time.Time {
 	}
 }
 
-// A cancelled session ends its calls of the model: with the next heartbeat, so that nobody pays for an answer that
-// nobody waits for.
+// A cancelled session ends its calls of the model with the next heartbeat, so that an unused answer costs no money.
 func TestCancelledSessionEndsItsCalls(t *testing.T) {
 	t.Parallel()
 	url, came, gone := hangingModel(t)
@@ -62,8 +61,8 @@ func TestCancelledSessionEndsItsCalls(t *testing.T) {
 	require.Equal(t, schema.BuildFailed, runs[0].Status)
 }
 
-// A worker that is told to stop gives its calls the time that it may take, and then ends them. The session goes on with
-// the next worker.
+// A stopped worker gives its calls the time of its stop timeout, and then ends them. The session goes on with the next
+// worker.
 func testStoppedWorkerEndsItsCalls(t *testing.T) {
 	t.Parallel()
 	url, came, gone := hangingModel(t)

@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// requireContracts holds every event of the log to what is registered of its type: the stream it stands in, the pattern
-// of its dedupe key, and a payload that says nothing which its Go type does not know.
+// requireContracts checks every event of the log against the registry of its type: its stream, the pattern of its
+// dedupe key, and a payload without fields unknown to its Go type.
 func (b *bench) requireContracts(t *testing.T) {
 	t.Helper()
 	types := map[string]schema.EventType{}
@@ -36,8 +36,8 @@ func (b *bench) requireContracts(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// patternOf matches what fits one of the patterns, whose names in braces stand for escaped values. A change alone may
-// have several.
+// patternOf returns a regular expression that matches one of the patterns, in which names in braces stand for escaped
+// values. Only a change may have several.
 func patternOf(patterns ...string) string {
 	names := regexp.MustCompile(`\{[^}]*\}`)
 	out := make([]string, len(patterns))

@@ -15,7 +15,7 @@ import (
 	"axiommind/deploy/local/sharedtest"
 )
 
-// What the measured sessions look like.
+// Shape of the measured sessions.
 const (
 	conversationTurns = 10
 	conversationLeast = 8_000

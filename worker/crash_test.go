@@ -114,7 +114,7 @@ func (r *running) wait() error {
 	return r.cmd.Wait()
 }
 
-// start starts the worker, waits until it polls and returns what kills it.
+// start starts the worker, waits until it polls, and returns a function that kills it.
 func (p program) start(t *testing.T) (kill func()) {
 	t.Helper()
 	return p.launch(t).kill
@@ -155,8 +155,7 @@ var sessionSteps = []string{
 	"OpenBuild", "IngestSession", "DeriveEntries", "SubmitTasks", "SubmitMemory", "ProjectSession", "IndexSession", "CloseBuild",
 }
 
-// A worker that is killed at any step, and started again, ends in the rows that one ends in that
-// nobody disturbed (I2).
+// A worker that is killed at any step, and restarted, leaves the same rows as an undisturbed one (I2).
 func TestI2KilledWorker(t *testing.T) {
 	t.Parallel()
 	killedWorker(t, some(t, sessionSteps, 1, "DeriveEntries"))
@@ -204,8 +203,8 @@ func killedWorker(t *testing.T, killedIn []string) {
 	}
 }
 
-// lasting returns what must not depend on how often a worker died: everything but times, and how long
-// steps took.
+// lasting returns the state that must not depend on how often a worker died: everything but times and the durations of
+// steps.
 func (b *bench) lasting(t *testing.T) map[string][]string {
 	t.Helper()
 	b.awaitGraduated(t.Context(), t)
@@ -223,7 +222,7 @@ func (b *bench) lasting(t *testing.T) map[string][]string {
 			WHERE session_id != '' ORDER BY row`,
 		"session events": `SELECT toString((stream, seq, event_id, event_type, dedupe_key, build_id, checksum)) AS row FROM events
 			WHERE startsWith(stream, 'session/') AND event_type != 'build_finished' ORDER BY stream, seq`,
-		// What is not of one session stands in another order, too.
+		// The order of events outside the session streams varies, too.
 		"other events": `SELECT toString((event_type, dedupe_key)) AS row FROM events
 			WHERE NOT startsWith(stream, 'session/') AND NOT startsWith(stream, 'vector/') AND NOT startsWith(stream, 'graduate/') ORDER BY row`,
 	}

@@ -145,9 +145,9 @@ func (b *bench) imported(t *testing.T, in schema.ImportSessionsInput, atMost tim
 	return result
 }
 
-// Columns and fields that hold a moment, a duration, or a place in a stream that several sessions write: these come in
-// another order each time. A job's id is made of that of its item, which for the title of a task ends with such a place,
-// and the hash of a title's content of when the task was created.
+// Columns and fields with a moment, a duration, or a place in a stream that several sessions write: these come in
+// another order each time. The id of a job is derived from that of its item, which for the title of a task ends with
+// such a place. The hash of a title's content depends on the creation time of the task.
 const momentaryColumns = `(seq|_at|_ts)$|^(ts|version|latency_ms|metrics_json|job_id|content_hash)$`
 
 var (
@@ -155,7 +155,7 @@ var (
 	placeInStream  = regexp.MustCompile(`(task[-_][0-9a-z-]+|[0-9a-f-]{36})/[0-9]+`)
 )
 
-// lasting returns the text without what is momentary.
+// lasting returns the text without its momentary parts.
 func lasting(text string) string {
 	return placeInStream.ReplaceAllString(momentaryField.ReplaceAllString(text, ""), "$1/")
 }
@@ -246,7 +246,7 @@ func (b *bench) objects(t *testing.T) []string {
 	return out
 }
 
-// requireState compares what two imports left, and holds the tables to the log as `rebuild --verify` does.
+// requireState compares the results of two imports, and checks the tables against the log as `rebuild --verify` does.
 func requireState(t *testing.T, want, got map[string][]string, what string) {
 	t.Helper()
 	require.Len(t, got, len(want), what)
@@ -271,7 +271,7 @@ func without(rows, others []string) (out []string) {
 	return out
 }
 
-// requireVerified holds the tables to the events: made anew they are the same.
+// requireVerified checks the tables against the events: rebuilt tables are the same.
 func (b *bench) requireVerified(t *testing.T, what string) {
 	t.Helper()
 	b.awaitGraduated(t.Context(), t)
@@ -286,11 +286,11 @@ const (
 	crashSeed = "AXIOMMIND_CRASH_SEED"
 )
 
-// victims are what is killed: the worker, and the servers by their names in the stack.
+// victims are the processes to kill: the worker, and the servers by their names in the stack.
 var victims = []string{"worker", "temporal", "weaviate", "clickhouse"}
 
-// An import during which the worker or a server is killed at any moment, and started again, leaves what an undisturbed one
-// leaves: every row, every event, every vector. Here it is a worker; TestI2ForgetKilled kills ClickHouse.
+// An import during which the worker or a server is killed at any moment, and restarted, leaves the same state as an
+// undisturbed one: every row, every event, every vector. Here it is a worker; TestI2ForgetKilled kills ClickHouse.
 func crashMatrix(t *testing.T, at place, sessions, runs int, victims ...string) {
 	t.Helper()
 	seed := uint64(fromVariable(t, crashSeed, int(time.Now().UnixNano()&0xffffffff)))
@@ -312,13 +312,13 @@ func crashMatrix(t *testing.T, at place, sessions, runs int, victims ...string) 
 	}
 }
 
-// crash says what is killed, and how long after the start of the import.
+// crash is the process to kill, and the time after the start of the import.
 type crash struct {
 	victim string
 	after  time.Duration
 }
 
-// crashOutcome is what an import left, how long it took, and how long with all that belongs to the run.
+// crashOutcome is the state after an import, its duration, and the duration of the whole run.
 type crashOutcome struct {
 	result    schema.BatchResult
 	state     map[string][]string
@@ -349,12 +349,12 @@ func importOnce(t *testing.T, at place, dir string, c *crash) (out crashOutcome)
 	}
 	out.result = b.imported(t, in, 3*time.Minute)
 	out.took = time.Since(started)
-	eventually(t, func() bool { // What was killed last may not be up again.
+	eventually(t, func() bool { // The last victim may not be up again.
 		_, err := b.Weaviate.Tenants(t.Context(), schema.VectorCollection(b.Embedder.Version()))
 		return err == nil
 	})
 	out.state = b.state(t)
-	w.kill() // What it remembers of how far projections are is older than the tables that are made now.
+	w.kill() // Its cached checkpoints are older than the tables that are rebuilt now.
 	b.requireVerified(t, fmt.Sprint(c))
 	out.all = time.Since(began)
 	return out

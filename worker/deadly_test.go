@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// A source whose reading ended three workers is refused by name. The next session of the queue is taken, the source is not read
-// again with the next context, and a person can have its build tried again.
+// A source whose reading ended three workers is refused by name. The next session of the queue is taken, the source is
+// not read again with the next context, and a person can have its build tried again.
 func TestSourceThatKillsIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

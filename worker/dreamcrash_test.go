@@ -17,8 +17,8 @@ import (
 	"axiommind/schema"
 )
 
-// A worker that is killed when a version of core memory is in the log and not yet in MEMORY.md, and started again,
-// leaves the files as the log says (I2).
+// A worker that is killed when a version of core memory is in the log and not yet in MEMORY.md, and restarted, leaves
+// files that match the log (I2).
 func testI2KilledBetweenCommitAndFile(t *testing.T) {
 	t.Parallel()
 	const tries = 6
@@ -90,7 +90,7 @@ func (b *bench) memoryFile(user, name string) string {
 	return filepath.Join(b.cfg.MemoryRoot, "memory", "users", user, filepath.FromSlash(name))
 }
 
-// requireMemoryFiles checks that the user's files are what the projection says.
+// requireMemoryFiles checks that the user's files equal the projection.
 func (b *bench) requireMemoryFiles(t *testing.T, user string) {
 	t.Helper()
 	tables := tier.NewTables(b.ClickHouse)

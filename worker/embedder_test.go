@@ -15,11 +15,12 @@ import (
 	"axiommind/worker/service"
 )
 
-// titles returns what a search with the embedder in use finds of the session, entries and messages, in order.
+// titles returns the titles that a search with the embedder in use finds of the session, entries and messages, in
+// order.
 func (b *bench) titles(t testing.TB, finder *retrieve.Finder, session string) []string {
 	t.Helper()
 	var out []string
-	for _, kind := range []retrieve.Kind{retrieve.KindEntry, retrieve.KindMessage} { // A message that an entry quotes is not listed beside it.
+	for _, kind := range []retrieve.Kind{retrieve.KindEntry, retrieve.KindMessage} { // A message that an entry quotes is not listed with it.
 		r, err := finder.Search(t.Context(), retrieve.Query{
 			Text: "ClickHouse tabs report release short functions", Project: b.project, User: "u", SessionID: session, Limit: 50,
 			Kinds: []retrieve.Kind{kind},
@@ -34,9 +35,9 @@ func (b *bench) titles(t testing.TB, finder *retrieve.Finder, session string) []
 	return out
 }
 
-// Another embedder is indexed beside the one in use, which searches use until it is done: nothing is missing at any time.
-// Sessions that come meanwhile are found at once. A worker that ends at any point leaves the next one to go on. Vectors that
-// nobody needs any longer are deleted, of this database alone; chosen again, their embedder indexes everything anew.
+// Another embedder is indexed in the background while searches use the current one: nothing is missing at any time.
+// Sessions that come meanwhile are found at once. If a worker ends at any point, the next one goes on. Unused vectors
+// are deleted, of this database alone. If their embedder is chosen again, it indexes everything again.
 func anotherEmbedder(t *testing.T) {
 	t.Helper()
 	server := newEmbeddingServer(t, 0)

@@ -24,8 +24,8 @@ func (b *bench) command(ctx context.Context, c fact.Command) (result fact.Result
 	return result, err
 }
 
-// Many people change one memory at once, and then all change one fact of it of which each has seen the same version:
-// nothing is lost, and of those that would overwrite each other one succeeds.
+// Many people change one memory at once, and then all change one fact, each having seen the same version of it. Nothing
+// is lost, and of the changes that would overwrite each other one succeeds.
 func concurrentFactCommands(t *testing.T, people int) {
 	t.Helper()
 	b := newBench(t)
@@ -79,7 +79,7 @@ func concurrentFactCommands(t *testing.T, people int) {
 	t.Logf("survived: %d people who change one memory at once", people)
 }
 
-// What is deleted or cleared while the model is asked stays away, although the model then states it.
+// Facts deleted or cleared while the model is asked stay away, although the model then states them.
 func factsDeletedDuringExtraction(t *testing.T) {
 	t.Helper()
 	m := newModel(t)

@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// What a person enters about the user is found in every project, in its words of today, by that user alone, and no longer
-// once it is deleted.
+// A fact that a person enters about the user is found in every project, in its current words, by that user alone, and
+// no longer once it is deleted.
 func TestEnteredFactsAreFound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -78,7 +78,7 @@ func (b *bench) requireEnds(t *testing.T, result schema.BatchResult, what string
 		switch o.Status {
 		case schema.BuildSuccess, schema.BuildUnchanged, schema.BuildPartial:
 		case schema.BuildFailed:
-			require.NotEqual(t, schema.FailureOurs, schema.ClassOf(o.ErrorType), "%s: %s: %s", what, item.Name, o.Error)
+			require.NotEqual(t, schema.FailureBug, schema.ClassOf(o.ErrorType), "%s: %s: %s", what, item.Name, o.Error)
 			requireClear(t, o.Error, what)
 		default:
 			require.Failf(t, "another end", "%s: %s: %+v", what, item.Name, o)
@@ -176,8 +176,8 @@ func modelDirectory(t *testing.T, n int, name string) string {
 	return dir
 }
 
-// moody stands before the model: of the calls, so many in a hundred get an answer that is no JSON, or that there are too
-// many.
+// moody is a proxy before the model. The given percentages of calls get an answer that is no JSON, or a refusal for too
+// many requests.
 type moody struct {
 	malformed, limited   int64
 	calls, spoilt, later atomic.Int64
@@ -211,9 +211,9 @@ func (m *moody) url(t *testing.T, target string) string {
 	return server.URL + "/v1"
 }
 
-// Of the calls of a model, three in ten get an answer that nobody can read, and two in ten none at all. Every build ends
-// with what it could get and the reason for what it could not. Tried again, with what was given up, all is there, and
-// nothing twice.
+// Three in ten calls of the model get an unreadable answer, and two in ten none at all. Every build ends with the
+// results that it got and the reasons for the missing ones. After retries, which include windows that were given up,
+// everything is there, and nothing twice.
 func moodyModel(t *testing.T, sessions int) {
 	t.Helper()
 	m := newModel(t)

@@ -26,13 +26,13 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// The words of what is to be forgotten. Nobody else says them.
+// The words of the content to forget. They occur nowhere else.
 const (
 	secretWord  = "zanzibarquill"
 	otherSecret = "мандаринобрус"
 )
 
-// forgetting is a site whose memory holds something to forget, and much besides.
+// forgetting is a site whose memory contains something to forget, and much else.
 type forgetting struct {
 	*site
 	*bench
@@ -51,7 +51,8 @@ func (f *forgetting) dirs() map[string]string {
 	}
 }
 
-// bytesOf returns the files of each store that hold one of the words, in whatever case. Files of ClickHouse are decompressed.
+// bytesOf returns the files of each store that hold one of the words, in whatever case. Files of ClickHouse are
+// decompressed.
 func (f *forgetting) bytesOf(t *testing.T, words ...string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -208,7 +209,7 @@ func (f *forgetting) session() schema.ErasureScope {
 	return schema.ErasureScope{Project: f.gone.Project, User: f.gone.User, Agent: f.gone.Agent, SessionID: f.gone.SessionID}
 }
 
-// others returns the rows of the other user and project, and what is said in the session that stays.
+// others returns the rows of the other user and project, and those of the session that stays.
 func (f *forgetting) others(t *testing.T) []string {
 	t.Helper()
 	return slices.Concat(
@@ -219,8 +220,8 @@ func (f *forgetting) others(t *testing.T) []string {
 	)
 }
 
-// A session that is forgotten is in no file of any store. What others say stays, tables are what the log says, and the session can't
-// come back until a person lifts the tombstone.
+// A forgotten session is in no file of any store. Other sessions stay, tables match the log, and the session can't come
+// back until a person lifts the tombstone.
 func forgetSession(t *testing.T, f *forgetting) {
 	t.Helper()
 	f.cfg.State = statedir.Dir(t.TempDir())
@@ -286,8 +287,8 @@ func forgetSession(t *testing.T, f *forgetting) {
 	t.Log("survived: a session is forgotten")
 }
 
-// A user is forgotten although the worker is killed again and again, and ClickHouse while it deletes. What is left is as if nothing had
-// happened, and the user can't come back. (I2)
+// A user is forgotten although the worker is killed repeatedly, and ClickHouse while it deletes. The result is the same
+// as without kills, and the user can't come back. (I2)
 func TestI2ForgetKilled(t *testing.T) {
 	t.Parallel()
 	forgetKilled(t, 0)
@@ -349,8 +350,8 @@ func forgetKilled(t *testing.T, waits ...time.Duration) {
 	t.Log("survived: worker and ClickHouse killed while a user was forgotten")
 }
 
-// What an erasure by a text, or of a project, changes in the log is exactly what names it: read again, tables are what the log says, and
-// of what stays nothing has changed.
+// An erasure by a text, or of a project, changes only the events in the log that name it. Tables rebuilt from the log
+// match it, and the remaining content is unchanged.
 func forgetQueryAndProject(t *testing.T) {
 	t.Helper()
 	f := &forgetting{bench: newBench(t)}
@@ -383,7 +384,7 @@ func forgetQueryAndProject(t *testing.T) {
 		require.NoError(t, err)
 		_, err = f.Log.Append(t.Context(), schema.AuditStream(), []schema.Event{e})
 		require.NoError(t, err)
-		<-time.After(f.Log.Drain()) // No store tells that the leases of the others have ended.
+		<-time.After(f.Log.Drain()) // No store shows that the other leases have ended.
 		f.rebuild(t)
 		again, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, scope, nil)
 		require.NoError(t, err)

@@ -26,7 +26,7 @@ func (b *bench) awaitGraduated(ctx context.Context, t testing.TB) {
 	}
 }
 
-// graduated is what graduation says in the end. How it came to that depends on which sessions a pass finds together: they
+// graduated is the final result of graduation. The steps to it depend on which sessions a pass finds together, which
 // end in another order each time.
 var graduated = map[string]string{
 	"stages":    "SELECT toString((entry_id, stage, status, superseded_by, original_id, conflicts)) AS row FROM entries ORDER BY row",
@@ -35,7 +35,7 @@ var graduated = map[string]string{
 		INNER JOIN decision_evidence AS e ON e.decision_id = d.decision_id ORDER BY row`,
 }
 
-// What graduation was not told of, or did not come to, it considers once a worker starts.
+// Graduation considers missed and unfinished sessions once a worker starts.
 func TestI2GraduationIsWoken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -15,10 +15,10 @@ import (
 	"axiommind/worker/service"
 )
 
-// oddDatabase is a name that has to be quoted wherever it stands.
+// oddDatabase is a name that must be quoted everywhere.
 const oddDatabase = "shop-1's_50%"
 
-// roleOf returns what a role may do in the database, as statements for one user.
+// roleOf returns the rights of a role in the database, as statements for one user.
 func roleOf(t *testing.T, database, name string) (grants []string) {
 	t.Helper()
 	roles, err := eventlog.Roles(database)
@@ -136,7 +136,8 @@ func TestEraserRole(t *testing.T) {
 		"ALTER TABLE schema_migrations DELETE WHERE 1")
 }
 
-// Who may not make tables or roles is told what to do. The local server keeps its users in files: no role can be made there.
+// A user without the right to make tables or roles gets the remedy. The local server keeps its users in files: no role
+// can be made there.
 func TestMigrateSaysWhatItMayNot(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -34,8 +34,8 @@ func (b *bench) awaitVisible(t *testing.T, check runner.HistoryCheck, what strin
 	}, what)
 }
 
-// Before a deploy one sees which runs of a namespace the new worker could not take over: here one of the same type whose
-// code did something else, and one of a type that nobody knows.
+// A check before a deploy lists the runs of a namespace that the new worker could not take over: here one of the same
+// type whose code did something else, and one of an unknown type.
 func TestCheckHistories(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)

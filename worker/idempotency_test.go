@@ -53,8 +53,7 @@ func idempotency(t *testing.T, others int) {
 	}
 }
 
-// once returns the rows of the log and of every projection, after checking that no event, edge or job
-// stands there twice.
+// once returns the rows of the log and of every projection, after checking that no event, edge or job exists twice.
 func (b *bench) once(t *testing.T) map[string][]string {
 	t.Helper()
 	rows := b.rows(t)

@@ -206,7 +206,7 @@ func BenchmarkImport(b *testing.B) {
 		n, err = strconv.Atoi(text)
 		require.NoError(b, err)
 	}
-	beside := min((n+1)/2, 500) // Direct runs before and after tell the machine's pace.
+	beside := min((n+1)/2, 500) // Direct runs before and after show the machine's pace.
 	j := newJourney(b, newBench(b))
 	j.run(b, 16, 8) // The first sessions make caches and parts.
 	for b.Loop() {

@@ -26,9 +26,9 @@ import (
 	"axiommind/schema"
 )
 
-// BenchmarkJourney processes real conversations of 10 messages and 10 KB by rules. It tells the requests and the history
-// of a session, and prints a table: sessions a second beside a workflow of as many activities that do nothing, and the
-// CPU time of each process for a session:
+// BenchmarkJourney processes real conversations of 10 messages and 10 KB by rules. It reports the requests and the
+// history of a session, and prints a table: sessions a second compared with a workflow of as many activities that do
+// nothing, and the CPU time of each process for a session:
 //
 //	go test ./worker -run '^$' -bench Journey -benchtime 1x
 //
@@ -166,16 +166,16 @@ func (j *journey) measure(t testing.TB, run func() int) pace {
 	return p
 }
 
-// shape says what a session that became memory asks of the servers, on average.
+// shape is the average load of a remembered session on the servers.
 type shape struct {
 	clickHouse, weaviate, events, bytes float64
 	// activities and local are the activities of the longest session.
 	activities, local int
 }
 
-// countJourneys processes n sessions, one after another, on a worker that has processed others before, and counts what
-// those ask that had something to remember. All requests count that are sent from a session's start to the next one's,
-// so those in the background do too.
+// countJourneys processes n sessions, one after another, on a warm worker, and counts the requests of those with
+// something to remember. All requests from a session's start to the next one's count, including those in the
+// background.
 func countJourneys(t testing.TB, n int, timing schema.Timing) shape {
 	t.Helper()
 	b := newBench(t)
@@ -198,7 +198,7 @@ func countJourneys(t testing.TB, n int, timing schema.Timing) shape {
 			continue
 		}
 		counted++
-		// The first ones learn the tables: the cheapest one tells the needs of a session.
+		// The first ones learn the tables: the cheapest one shows the needs of a session.
 		s.clickHouse = least(s.clickHouse, float64(asked[0]))
 		s.weaviate = least(s.weaviate, float64(asked[1]))
 		s.count(t, b.Temporal, in.Key().WorkflowID())
@@ -209,7 +209,7 @@ func countJourneys(t testing.TB, n int, timing schema.Timing) shape {
 	return s
 }
 
-// least is the smaller of two counts. 0 stands for none yet.
+// least is the smaller of two counts. 0 means none yet.
 func least(a, b float64) float64 {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -263,8 +263,8 @@ const idleQueue = "idle"
 
 func doNothing(context.Context) error { return nil }
 
-// startIdle starts a worker in the namespace of the bench whose workflow has as many activities as a session of the shape,
-// and returns what runs it n times, some at once.
+// startIdle starts a worker in the namespace of the bench whose workflow has as many activities as a session of the
+// shape, and returns a function that runs it n times, some at once.
 func (j *journey) startIdle(t testing.TB, s shape) func(t testing.TB, n, atOnce int) int {
 	t.Helper()
 	w := worker.New(j.Temporal, idleQueue, worker.Options{})

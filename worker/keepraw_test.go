@@ -41,8 +41,8 @@ func (b *bench) originals(t *testing.T, ring *keyring.Ring, id string) []session
 	return all
 }
 
-// With --keep-raw no byte of a secret is in a store, a log, a history, a file or a prompt, and whoever has the key reads all
-// of them. (I9)
+// With --keep-raw no byte of a secret is in a store, a log, a history, a file or a prompt, and the owner of the key can
+// read all of them. (I9)
 func TestI9RawMessagesAreKeptEncrypted(t *testing.T) {
 	t.Parallel()
 	rawMessagesAreKeptEncrypted(t, 10)
@@ -98,8 +98,8 @@ func rawMessagesAreKeptEncrypted(t *testing.T, secrets int) {
 	t.Logf("survived: %d secrets kept encrypted", secrets)
 }
 
-// An attempt of ingest that died after it kept raw messages, and before it stored the messages, is made up for by the next:
-// each is kept once, in the same bytes. (I2)
+// An attempt of ingest that died between keeping raw messages and storing the messages is repeated by the next: each is
+// kept once, in the same bytes. (I2)
 func TestI2RawMessagesAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -120,7 +120,7 @@ func TestI2RawMessagesAreKeptOnce(t *testing.T) {
 	in.Build.SessionKey = in.Session.Key()
 	in.Build.Ordinal, in.Build.BuildID = 1, build.ID(in.Build.SessionKey, 1)
 
-	// What the attempt that died has left.
+	// The state that the dead attempt has left.
 	sessions, _, err := access.ReadSource(t.Context(), in.Session)
 	require.NoError(t, err)
 	left := sessions[0].Messages[1]

@@ -38,7 +38,7 @@ func main() {
 	os.Exit(code)
 }
 
-// report tells a person of the error and returns the exit code for it.
+// report prints the error and returns its exit code.
 func report(err error, errOut io.Writer) int {
 	if err == nil {
 		return exitOK
@@ -61,7 +61,7 @@ type command interface {
 	Run(ctx context.Context, cfg service.Config, logger *slog.Logger, out io.Writer) error
 }
 
-// commands are all commands, by their names: what each does, and its exit codes.
+// commands are all commands by their names, with their descriptions and exit codes.
 var commands = map[string]struct {
 	new         func() command
 	does, codes string
@@ -148,7 +148,7 @@ func commandOf(args []string) (name string, rest []string) {
 	return "", args
 }
 
-// help says how to run a worker. The shared flags are those that the starter takes too.
+// help returns the usage of the worker. The shared flags are those that the starter takes too.
 func help(shared, own *pflag.FlagSet) string {
 	shared.SortFlags, own.SortFlags = false, false
 	return "Run AxiomMind's workflows and activities, until Ctrl-C or SIGTERM. A second signal ends the worker at once.\n\n" +

@@ -94,7 +94,7 @@ func largestData(t testing.TB, event []byte) int {
 	return largest
 }
 
-// toolSession is a Claude Code session of about size bytes, 70 % of it what tools returned.
+// toolSession is a Claude Code session of about size bytes, 70 % of it results of tools.
 func toolSession(size int) []string {
 	var lines []string
 	total := 0

@@ -14,8 +14,7 @@ import (
 	"axiommind/activities/llm"
 )
 
-// model is a server that speaks OpenAI's chat completions. It answers with nothing of use until it is
-// told to be well.
+// model is a server that speaks OpenAI's chat completions. Its answers are useless until well is set.
 type model struct {
 	url string
 

@@ -20,8 +20,7 @@ import (
 	"axiommind/schema"
 )
 
-// parrot is a model server that says again all that it is sent: as an answer that nobody can read, or as the reason of a
-// refusal.
+// parrot is a model server that repeats its whole input: as an unreadable answer, or as the reason of a refusal.
 func parrot(t *testing.T, status int, secret string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,9 +35,9 @@ func parrot(t *testing.T, status int, secret string) string {
 	return server.URL + "/v1"
 }
 
-// A credential in the name of a file, in a task's title, in a transcript that can't be read, or in the name of a format is in
-// no store, log, memo, search attribute or error. What a person puts into the input of a workflow stays in Temporal's history:
-// the path of a file has to, or nobody could read it. (I9)
+// A credential in the name of a file, in a task's title, in an unreadable transcript, or in the name of a format is in
+// no store, log, memo, search attribute or error. A workflow's input stays in Temporal's history: the path of a file
+// has to, because the file could not be read otherwise. (I9)
 func testI9NoSecretInNamesAndErrors(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -91,8 +90,8 @@ func testI9NoSecretInNamesAndErrors(t *testing.T) {
 	b.requireUntold(t, secrets, logged.String(), given...)
 }
 
-// requireUntold requires that the secrets are in no store, log or history, but for those that were given in the input of a
-// workflow, which are in its history.
+// requireUntold requires that the secrets are in no store, log or history. The exceptions are those given in the input
+// of a workflow, which are in its history.
 func (b *bench) requireUntold(t *testing.T, secrets []string, logged string, given ...string) {
 	t.Helper()
 	b.awaitGraduated(t.Context(), t)
@@ -107,7 +106,8 @@ func (b *bench) requireUntold(t *testing.T, secrets []string, logged string, giv
 	}
 }
 
-// What a model's server says, be it an answer that nobody can read or the reason of a refusal, brings no secret anywhere. (I9)
+// No response of a model's server, be it an unreadable answer or the reason of a refusal, brings a secret anywhere.
+// (I9)
 func TestI9NoSecretOfAModelsServer(t *testing.T) {
 	t.Parallel()
 	all := map[string]int{"unreadable answer": http.StatusOK, "refusal": http.StatusBadRequest, "outage": http.StatusInternalServerError}

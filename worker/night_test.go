@@ -134,7 +134,8 @@ func nightOf(t *testing.T, users, atOnce int) {
 	b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "dreamer", BaseURL: model.URL + "/v1"}
 	b.cfg.ModelConcurrency = 64
 	b.cfg.MemoryRoot = t.TempDir()
-	// No worker dies here. On a busy machine one that is silent for long would lose its activity, and the model be called twice.
+	// No worker dies here. On a busy machine one that is silent for long would lose its activity, and the model be called
+	// twice.
 	b.cfg.Timing.Heartbeat = schema.Timing{}.WithDefaults().Heartbeat
 	b.flushed(t, users)
 	b.start(t)

@@ -32,8 +32,8 @@ func (b *bench) keyed(t *testing.T) {
 	b.Temporal = c
 }
 
-// I9 for what Temporal stores: with a key no word of a session, no reason of a failure and no file's name stands in the
-// histories and memos of its namespace. The raw bytes are read, by a client that knows of no key.
+// I9 for Temporal's storage: with a key, the histories and memos of its namespace contain no word of a session, no
+// reason of a failure and no file's name. The raw bytes are read, by a client without keys.
 func TestI9NothingIsReadableInTemporal(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -85,14 +85,14 @@ func TestI9NothingIsReadableInTemporal(t *testing.T) {
 	}
 	t.Logf("%d bytes of %d types of events", size, len(events))
 
-	// The check of a new version replays what it can decrypt.
+	// The check of a new version replays the histories that it can decrypt.
 	var out strings.Builder
 	check := runner.HistoryCheck{Limit: 50, Closed: true}
 	require.NoError(t, check.Run(t.Context(), b.cfg, quiet, &out), out.String())
 	require.Contains(t, out.String(), " 0 do not replay")
 }
 
-// stored returns what Temporal tells of each workflow of the namespace: its description and its events.
+// stored returns Temporal's record of each workflow of the namespace: its description and its events.
 func stored(ctx context.Context, t *testing.T, c client.Client, namespace string, types map[string]bool, events map[enums.EventType]bool) (all []proto.Message) {
 	t.Helper()
 	list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000})

@@ -37,7 +37,7 @@ const (
 	poisonSeed     = "AXIOMMIND_POISON_SEED"
 )
 
-// damages are what a crash, a bad disk, another program or an attacker does to a file.
+// damages are the kinds of damage that a crash, a bad disk, another program or an attacker does to a file.
 var damages = []func(r *rand.Rand, data []byte) []byte{
 	func(r *rand.Rand, data []byte) []byte { return data[:r.IntN(len(data))] },
 	func(r *rand.Rand, data []byte) []byte { return data[r.IntN(len(data)):] },
@@ -76,7 +76,7 @@ var damages = []func(r *rand.Rand, data []byte) []byte{
 	func(_ *rand.Rand, data []byte) []byte { return bytes.ToUpper(data) },
 	func(*rand.Rand, []byte) []byte { return nil },
 	func(*rand.Rand, []byte) []byte { return []byte("null\n[]\n\"\"\n0\n") },
-	func(r *rand.Rand, data []byte) []byte { // what stood in braces is a list
+	func(r *rand.Rand, data []byte) []byte { // objects become lists
 		return []byte(strings.NewReplacer("{", "[", "}", "]").Replace(string(data)))
 	},
 }
@@ -129,7 +129,7 @@ func poison(t *testing.T, r *rand.Rand, dir string, n int) (paths []string) {
 	return paths
 }
 
-// requireClear holds the reason that a person is given to what makes it one.
+// requireClear checks that a person can understand the reason.
 func requireClear(t *testing.T, reason, what string) {
 	t.Helper()
 	require.NotEmpty(t, strings.TrimSpace(reason), what)
@@ -139,8 +139,8 @@ func requireClear(t *testing.T, reason, what string) {
 	require.Less(t, len(reason), 4000, what)
 }
 
-// Damaged transcripts among others are refused one by one, each with its name and the reason, and the sessions beside
-// them are processed. Given alone, each fails with an error of its own.
+// Damaged transcripts among others are refused one by one, each with its name and the reason, and the healthy sessions
+// are processed. Given alone, each fails with an error of its own.
 func TestI8PoisonedTranscripts(t *testing.T) {
 	t.Parallel()
 	poisonedTranscripts(t, 6, 2)
@@ -154,7 +154,7 @@ func poisonedTranscripts(t *testing.T, n, healthy int) {
 	b.start(t)
 	dir := directoryOf(t, healthy)
 	paths := poison(t, rand.New(rand.NewPCG(seed, 1)), dir, n)
-	giant := filepath.Join(dir, "0 giant id.jsonl") // the first one: what comes after it is listed all the same
+	giant := filepath.Join(dir, "0 giant id.jsonl") // the first one: the files after it are listed all the same
 	require.NoError(t, os.WriteFile(giant, fmt.Appendf(nil,
 		`{"type":"user","uuid":"u1","sessionId":%q,"message":{"role":"user","content":"hello"}}`+"\n", strings.Repeat("x", 62_000)), 0o600))
 	paths = append(paths, giant)
@@ -170,10 +170,10 @@ func poisonedTranscripts(t *testing.T, n, healthy int) {
 	}
 	for i, item := range report.Items {
 		if item.Refused != "" {
-			require.NotEqual(t, schema.FailureOurs, schema.ClassOf(item.RefusedType), item.Name)
+			require.NotEqual(t, schema.FailureBug, schema.ClassOf(item.RefusedType), item.Name)
 			reasons[item.Name] = item.Refused
 		} else if o := report.Outcomes[i]; o.Error != "" {
-			require.NotEqual(t, schema.FailureOurs, schema.ClassOf(o.ErrorType), item.Name)
+			require.NotEqual(t, schema.FailureBug, schema.ClassOf(o.ErrorType), item.Name)
 			reasons[item.Name] = o.Error
 		}
 	}
@@ -195,7 +195,7 @@ func poisonedTranscripts(t *testing.T, n, healthy int) {
 	t.Logf("survived: %d damaged transcripts", n)
 }
 
-// A damaged input of a workflow ends the run at once with the reason, and a session beside it is processed.
+// A damaged input of a workflow ends the run at once with the reason, and a concurrent session is processed.
 func TestI8PoisonedInputs(t *testing.T) {
 	t.Parallel()
 	poisonedInputs(t, 12)
@@ -235,7 +235,7 @@ func poisonedInputs(t *testing.T, n int) {
 		refused++
 		var failure *temporal.ApplicationError
 		require.True(t, errors.As(err, &failure), "%s: %v", what, err)
-		require.NotEqual(t, schema.FailureOurs, schema.ClassOf(failure.Type()), "%s: %v", what, err)
+		require.NotEqual(t, schema.FailureBug, schema.ClassOf(failure.Type()), "%s: %v", what, err)
 		requireClear(t, failure.Message(), what)
 	}
 	t.Logf("%d of %d inputs refused: %.1f s", refused, n, time.Since(began).Seconds())

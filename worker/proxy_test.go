@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faulty stands between the worker and a server, and does to their connections what networks and servers do.
+// faulty is a proxy between the worker and a server that injects the faults of networks and servers.
 type faulty struct {
 	target   string
 	address  string
@@ -53,7 +53,7 @@ func newFaulty(t *testing.T, target string) *faulty {
 	return f
 }
 
-// set changes what happens to connections, and ends those that are open.
+// set changes the fault of connections, and ends those that are open.
 func (f *faulty) set(mode faultMode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

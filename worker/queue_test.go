@@ -98,7 +98,7 @@ func TestQueueRemembers(t *testing.T) {
 	require.Contains(t, titles, decision)
 }
 
-// A transcript, and what a person states, go through the queue as they go without it.
+// Transcripts and statements of persons take the same way through the queue as without it.
 func TestQueueTakesFilesAndStatements(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -144,8 +144,8 @@ func TestDoorRefuses(t *testing.T) {
 	require.True(t, errors.As(err, &late) || errors.Is(err, context.Canceled), err)
 }
 
-// queueLoad says how many contexts of how many sessions are sent, over at least which time, and how often a worker is
-// killed, each after one to three times its life.
+// queueLoad is the number of contexts and sessions to send, the least time to send them in, and the number of kills of
+// a worker, each after one to three times its life.
 type queueLoad struct {
 	keys, contexts, kills int
 	life, sending         time.Duration
@@ -272,7 +272,7 @@ func (b *bench) workflowsOf(ctx context.Context, kind string) iter.Seq2[*common.
 	}
 }
 
-// However an attempt to read contexts ends, the next one takes what it took, and the next build takes the rest.
+// However an attempt to read contexts ends, the next one reads the same contexts, and the next build reads the rest.
 func TestI2QueuedContextsAreTakenOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

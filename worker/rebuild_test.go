@@ -23,7 +23,7 @@ func (b *bench) projections() []eventlog.Projector {
 	return build.Projections(b.ClickHouse, b.Embedder.Version())
 }
 
-// rebuild makes all projections anew while nobody projects.
+// rebuild rebuilds all projections while no other program projects.
 func (b *bench) rebuild(t testing.TB) {
 	t.Helper()
 	for _, p := range b.projections() {
@@ -32,7 +32,7 @@ func (b *bench) rebuild(t testing.TB) {
 	}
 }
 
-// digests returns by projection and table what stands for its rows.
+// digests returns the digests of the rows by projection and table.
 func (b *bench) digests(t testing.TB) map[string]eventlog.Digest {
 	t.Helper()
 	out := map[string]eventlog.Digest{}
@@ -46,7 +46,7 @@ func (b *bench) digests(t testing.TB) map[string]eventlog.Digest {
 	return out
 }
 
-// someProjections returns so many names of projections. A campaign has all, which no names stand for.
+// someProjections returns so many names of projections. In a campaign it returns none, which selects all.
 func (b *bench) someProjections(t testing.TB, n int, always ...string) (names []string) {
 	t.Helper()
 	if inCampaign(t) {
@@ -106,7 +106,7 @@ func everyProjection(t *testing.T, sessions int, statements ...string) {
 	want := b.digests(t)
 	for name, d := range want {
 		// The rules quote whole sentences, which no later session proves better; activities/entry rebuilds these rows.
-		// Nobody resolves a conflict here, or asks a model for one; activities/graduate rebuilds what that makes.
+		// This test resolves no conflict, and asks no model for one; activities/graduate rebuilds those rows.
 		if name == "entries entry_changes_raw" || name == "graduation conflict_resolutions_raw" || name == "graduation judged_pairs_raw" {
 			continue
 		}
@@ -204,7 +204,7 @@ func rebuildDuringSessions(t *testing.T, sessions, atOnce int) {
 	beside := b.digests(t)
 	b.rebuild(t)
 	require.Equal(t, beside, b.digests(t))
-	// What was planned during the rebuild knew all tasks: each is created once.
+	// Plans made during the rebuild knew all tasks: each is created once.
 	require.Empty(t, column(t, b.ClickHouse, `SELECT JSONExtractString(payload_json, 'canonical_key') AS key FROM events
 		WHERE event_type = ? GROUP BY key HAVING count() > 1`, schema.TaskCreated))
 	t.Logf("survived: rebuild during sessions, %d at once", atOnce)
@@ -213,8 +213,8 @@ func rebuildDuringSessions(t *testing.T, sessions, atOnce int) {
 // rebuildSteps are the activities of a rebuild.
 var rebuildSteps = []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"}
 
-// I2, I3: a worker that is killed in each phase of a rebuild, and started again, ends it: with the rows that the log
-// says, and with nothing left over.
+// I2, I3: a worker that is killed in each phase of a rebuild, and restarted, finishes it: with rows that match the log,
+// and without leftovers.
 func TestI2RebuildKilled(t *testing.T) {
 	t.Parallel()
 	rebuildKilled(t, 1, some(t, rebuildSteps, 1, "SwitchShadow"))

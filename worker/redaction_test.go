@@ -28,7 +28,7 @@ import (
 	"axiommind/activities/transcript/redact/redacttest"
 )
 
-// echo is a model that takes all that it is shown for a memory, and keeps what it was shown.
+// echo is a model that takes its whole input for a memory, and keeps the input.
 type echo struct {
 	url string
 
@@ -87,8 +87,8 @@ func (e *echo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// secretFiles writes the cases as transcripts of several harnesses: said by the user and the agent, in the arguments of tools,
-// and in their results. It returns the files' URIs.
+// secretFiles writes the cases as transcripts of several harnesses: said by the user and the agent, in the arguments of
+// tools, and in their results. It returns the files' URIs.
 func secretFiles(t *testing.T, cases []redacttest.Case) []string {
 	t.Helper()
 	quote := func(v any) string { text, _ := json.Marshal(v); return string(text) }
@@ -130,8 +130,9 @@ func secretFiles(t *testing.T, cases []redacttest.Case) []string {
 	}
 }
 
-// No secret of a session is stored anywhere, shown to the model, or logged: not in the log nor a table of ClickHouse, not in
-// Weaviate, not in a file of the memory, not in a history of Temporal. The model takes all that it is shown for memories. (I9)
+// No secret of a session is stored anywhere, shown to the model, or logged: not in the log nor a table of ClickHouse,
+// not in Weaviate, not in a file of the memory, not in a history of Temporal. The model takes its whole input for
+// memories. (I9)
 func TestI9NoSecretIsStoredAnywhere(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
@@ -211,7 +212,7 @@ func noSecretIsStoredAnywhere(t *testing.T, cases []redacttest.Case, others int)
 	t.Logf("survived: %d secrets of %d formats", len(cases), len(uris))
 }
 
-// places returns what each store holds, by its name: tables, vectors, files and histories.
+// places returns the content of each store, by its name: tables, vectors, files and histories.
 func (b *bench) places(t *testing.T) map[string]string {
 	t.Helper()
 	places, queries := map[string]string{}, map[string]string{}
@@ -253,7 +254,7 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 }
 func (l *lockedBuffer) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
 
-// filesBelow returns what all files below a directory hold, with their names.
+// filesBelow returns the names and contents of all files below a directory.
 func filesBelow(t *testing.T, root string) string {
 	t.Helper()
 	var b strings.Builder

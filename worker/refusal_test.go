@@ -39,9 +39,9 @@ type embeddingServer struct {
 	calls      atomic.Int64
 	// away is the model that answers 503.
 	away atomic.Value
-	// forbidden is a text, set before the server is used. asked counts the requests for it alone. While refuse is set, the next one
-	// is refused as one with a wrong key, and so is the next probe, by which the embedder finds out whether the text or the key is to
-	// blame.
+	// forbidden is a text, set before the server is used. asked counts the requests for it alone. While refuse is set,
+	// the next such request is refused as if the key were wrong. So is the next probe, by which the embedder finds out
+	// whether the text or the key is to blame.
 	forbidden       string
 	asked           atomic.Int64
 	refuse, doubted atomic.Bool
@@ -184,8 +184,8 @@ func requireFailure(t *testing.T, err error, failureType, reason string) {
 	require.Contains(t, application.Message(), reason)
 }
 
-// While the writer waits to try again, the session's own activity says whom it waits for, and that one says why, to
-// whoever looks.
+// While the writer waits for its next attempt, the session's own activity shows which writer it waits for, and the
+// writer's shows why.
 func TestSessionSaysWhatItsWriterWaitsFor(t *testing.T) {
 	t.Parallel()
 	s := newEmbeddingServer(t, http.StatusTooManyRequests)
@@ -272,14 +272,14 @@ func (l mortalLog) Project(ctx context.Context, p eventlog.Projector, stream str
 	return eventlog.Progress{}, errKilled
 }
 
-// An enqueue that dies between the outbox and the wake is made up for by its retry, although that finds
-// nothing new, and by the next start of a worker (I2).
+// An enqueue that dies between the outbox and the wake is completed by its retry, although that finds nothing new, and
+// by the next start of a worker (I2).
 func TestI2KilledEnqueueWakes(t *testing.T) {
 	t.Parallel()
 	b := newRemoteBench(t, newEmbeddingServer(t, 0))
 	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version())
 	enqueue := func(session string) {
-		// The outbox takes entries as it takes titles: what is asked for stands in the stream.
+		// The outbox treats entries like titles: the requested items are in the stream.
 		b.logNotes(t, b.project, session, time.Now())
 		require.ErrorIs(t, vector.NewEnqueuer(mortalLog{b.Log}, outbox, b.Temporal).Enqueue(t.Context(), b.input(session, "").Key().Stream()), errKilled)
 		require.NotEmpty(t, column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'"))
@@ -300,7 +300,7 @@ func (b *bench) awaitWorked(t *testing.T) {
 	})
 }
 
-// A command that says what is known already is refused at once, sent again too, and holds nobody up.
+// A command that repeats a known fact is refused at once, even if it is sent again, and blocks no other command.
 func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -339,7 +339,7 @@ type misnamed struct{ schema.ProjectTasksInput }
 
 func (misnamed) Stream() string { return schema.ProjectStream("one") }
 
-// A workflow that can only fail tells its starters so: none waits for another run.
+// A workflow that can only fail reports this to its starters: none waits for another run.
 func TestUpdateOfFailingWriter(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -350,8 +350,7 @@ func TestUpdateOfFailingWriter(t *testing.T) {
 	requireFailure(t, err, schema.ErrorInvalidInput, "start it with the workflow id")
 }
 
-// Started by hand with a field that there is none of, every workflow fails at once on a real server,
-// and none is blocked.
+// Started by hand with an unknown field, every workflow fails at once on a real server, and none is blocked.
 func TestMistypedInputOnServer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -23,8 +23,8 @@ import (
 	"axiommind/schema"
 )
 
-// allTables returns every row of every table of the bench's database, but for what workers note in the background: how far
-// projections are, and which files are written.
+// allTables returns every row of every table of the bench's database, except the tables that workers write in the
+// background: checkpoints, and the list of written files.
 func (b *bench) allTables(t *testing.T) map[string][]string {
 	t.Helper()
 	b.awaitIndexed(t)
@@ -221,7 +221,7 @@ func replayAnswers(t *testing.T, others int) {
 	require.ErrorContains(t, err, "no key")
 	m.on.Store(false)
 	require.Equal(t, schema.BuildSuccess, b.process(t, failing).Status)
-	// What one session proves is lent to another one, which only found it.
+	// One session lends its proof to another one, which only found the statement.
 	b.process(t, b.input("again", write(t, filepath.Join(dir, "g.jsonl"), said(1, "user", "We decided to use ClickHouse for tabs."))))
 
 	ids, calls := b.buildIDs(t), m.requests()
@@ -252,7 +252,7 @@ func replayAnswers(t *testing.T, others int) {
 	require.Empty(t, left, "the database is dropped after an error, too")
 }
 
-// A build that another version of the prompt has asked for is read with today's reader. What differs is said.
+// A build that asked with another version of the prompt is read with today's reader. The differences are reported.
 func testReplayOlderPrompt(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)

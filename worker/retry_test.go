@@ -24,7 +24,7 @@ import (
 	"axiommind/schema"
 )
 
-// retries are the tests of builds that are tried again, by what is tried.
+// retries are the tests of retried builds, by the state that is retried.
 var retries = map[string]func(*testing.T){
 	"at the step of a lost table":         retryAtStepOfLostTable,
 	"at a refused step":                   retryAtRefusedStep,

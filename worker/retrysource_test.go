@@ -21,8 +21,8 @@ import (
 	"axiommind/schema"
 )
 
-// A file that could not be read is read; one that has changed since the build failed is taken as it is now, from the
-// start.
+// A retry reads a file that could not be read before. One that has changed since the build failed is read in its
+// current form, from the start.
 func retryOfFile(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
@@ -55,7 +55,7 @@ func retryOfFile(t *testing.T) { //nolint:thelper // a test of the list
 	require.Equal(t, 2, ends[3].Counts.Entries)
 	require.Equal(t, 3, starts[3].Messages)
 
-	// Nobody knows what a file held that a build did not get to see.
+	// The content of a file that a build did not get to read is unknown.
 	require.NoError(t, os.Remove(path))
 	_, err = b.try(t.Context(), in)
 	requireFailure(t, err, schema.ErrorSourceUnreadable, "no such file")
@@ -114,8 +114,8 @@ func retryOfInlineMessages(t *testing.T) { //nolint:thelper // a test of the lis
 	b.requireSettled(t, in, result.BuildID)
 }
 
-// Inline messages of a build that failed before they were in the log stand in its event, and in those of its retries
-// that failed there, too.
+// Inline messages of a build that failed before they were in the log are in its event, and in those of its retries that
+// failed there, too.
 func retryOfInlineMessagesFromEvent(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	b := newBench(t)
@@ -168,8 +168,8 @@ func retryOfInlineMessagesFromEvent(t *testing.T) { //nolint:thelper // a test o
 	b.requireSettled(t, in, result.BuildID)
 }
 
-// What failed after the messages were in the log, and again before a retry could read them, is still tried again from
-// the log.
+// A build that failed after the messages were in the log, and again before a retry could read them, is still retried
+// from the log.
 func retryAfterRetryThatReadNothing(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
@@ -237,7 +237,7 @@ func TestRetryFindsInlineMessagesWhole(t *testing.T) {
 	require.EqualValues(t, 1, conn.inserts.Load())
 }
 
-// from_log extracts from what the log holds. What it does not hold, no build begins with.
+// from_log extracts from the messages in the log. A session without any begins no build.
 func TestFromLog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

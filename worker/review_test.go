@@ -36,8 +36,8 @@ func sessionEndsFact(t *testing.T, others int) {
 	require.Len(t, problems, 1)
 	require.True(t, strings.HasPrefix(problems[0].Reason, "removal not said by user"), problems[0].Reason)
 
-	// The session grows: only what is new is asked about, and what was removed is not remembered again from what was said
-	// before.
+	// The session grows: only the new messages are asked about, and removed memories are not restored from the earlier
+	// messages.
 	grown, err := os.ReadFile(path)
 	require.NoError(t, err)
 	write(t, path, strings.TrimSpace(string(grown)), said(5, "user", "We decided to use Go."))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A room without a rule may import what it likes, and one without a line on the page is not found.
+// A room without a rule may import anything, and one without a line on the page is hard to find.
 func TestEveryRoomHasItsPlace(t *testing.T) {
 	t.Parallel()
 	rules, err := os.ReadFile("../.golangci.yml")

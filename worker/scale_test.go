@@ -88,8 +88,8 @@ func (b *bench) template(t *testing.T) *logTemplate {
 // projectsAtScale is how many projects the copies of the sessions are in.
 const projectsAtScale = 20
 
-// multiply fills the log with copies of the template until it has so many events: each with sessions, a memory and ids of
-// its own, and with tasks that continue the stream of a project.
+// multiply fills the log with copies of the template until it has so many events. Each copy has sessions, a memory and
+// ids of its own, and tasks that continue the stream of a project.
 func (b *bench) multiply(t *testing.T, l *logTemplate, size int) {
 	t.Helper()
 	began := time.Now()

@@ -97,8 +97,8 @@ func (b *bench) processAll(t *testing.T, inputs []schema.ProcessSessionInput) []
 	return results
 }
 
-// requireSameScript checks that entries are written in the script of what proves them. It returns how
-// many of them are Chinese.
+// requireSameScript checks that entries are written in the script of their evidence. It returns how many of them are
+// Chinese.
 func requireSameScript(t *testing.T, entries []entry.Row) (chinese int) {
 	t.Helper()
 	han := func(s string) bool {
@@ -122,8 +122,8 @@ func requireSameScript(t *testing.T, entries []entry.Row) (chinese int) {
 
 const decision = "We decided to use ClickHouse for the event log."
 
-// Two starters at once on one session: one runs it, the other is told that it runs, and memory is
-// what one run makes of it (I1).
+// Several starters at once on one session: one runs it, the others learn that it runs, and memory equals the result of
+// one run (I1).
 func TestI1TwoStarters(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -154,7 +154,7 @@ func TestI1TwoStarters(t *testing.T) {
 	require.Len(t, column(t, b.ClickHouse, "SELECT build_id FROM build_runs"), 1)
 }
 
-// A session that grew is read on from where it ended; one that was rewritten keeps what it said.
+// A session that grew is read on from where it ended. One that was rewritten keeps its earlier messages.
 func TestGrowingSession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -191,8 +191,8 @@ func TestGrowingSession(t *testing.T) {
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
 }
 
-// An attempt of ingest that stored all and died before it could say so is repeated with the same
-// result: the build's messages are new to it, and it does not take itself for unchanged (I2).
+// An attempt of ingest that stored everything and died before it could report is repeated with the same result: the
+// build's messages are new to it, and the build does not count as unchanged (I2).
 func TestI2IngestAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -227,7 +227,7 @@ func TestI2IngestAgain(t *testing.T) {
 	require.Equal(t, []string{"build_started", "session_ingested", "build_started", "session_ingested"}, events)
 }
 
-// What is wrong with an input is said at once, recorded in the build and not tried again.
+// A wrong input is reported at once, recorded in the build and not retried.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -269,7 +269,7 @@ func TestRefusedSessions(t *testing.T) {
 	require.Len(t, b.requireProven(t, "gone"), 1)
 }
 
-// No search finds what belongs to another project or user (I10).
+// No search finds items of another project or user (I10).
 func TestI10SearchStaysInScope(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

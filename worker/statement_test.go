@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// stating is the input of what a person states, in its own session.
+// stating is the input of a person's statement, in its own session.
 func (b *bench) stating(text string, s schema.Statement) schema.ProcessSessionInput {
 	in := b.input("", "")
 	in.Messages = []schema.InlineMessage{{Role: "user", Content: text}}
@@ -18,8 +18,8 @@ func (b *bench) stating(text string, s schema.Statement) schema.ProcessSessionIn
 	return in
 }
 
-// What a person states goes the way of every session: it is proven, found, replayed and rebuilt. Stated again it is the same
-// act (I1), and no other extractor takes its place.
+// A person's statement takes the way of every session: it is proven, found, replayed and rebuilt. Stated again it is
+// the same act (I1), and no other extractor supersedes it.
 func TestI1StatementIsOneAct(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -32,8 +32,8 @@ func (b *bench) attempts(t *testing.T, id string) map[string]int32 {
 	return out
 }
 
-// A worker that is told to stop lets what it does end, and takes nothing new. What does not end in time it hands over,
-// so that another worker takes it at once. A second signal ends it at once.
+// A worker that receives a stop signal finishes its work, and takes nothing new. Work that does not end in time is
+// handed over, so that another worker takes it at once. A second signal ends it at once.
 func testGracefulStop(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
@@ -104,8 +104,7 @@ func testGracefulStop(t *testing.T) {
 	m.release()
 }
 
-// stop tells the worker to stop, waits until it has ended, and returns how long that took. A handover is no error in its
-// log.
+// stop stops the worker, waits until it has ended, and returns how long that took. A handover is no error in its log.
 func (r *running) stop(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -120,8 +119,8 @@ func (r *running) stop(t *testing.T) time.Duration {
 	return took
 }
 
-// A worker that is told to stop in the middle of an import ends as soon as its own work has: what waits for a writer is
-// handed over at once, and the import goes on with the next worker.
+// A worker that is stopped in the middle of an import ends as soon as its own work has. Calls that wait for a writer
+// are handed over at once, and the import goes on with the next worker.
 func stopDuringImport(t *testing.T, sessions int) {
 	t.Helper()
 	b := newBench(t)

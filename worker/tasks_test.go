@@ -16,8 +16,8 @@ import (
 	"axiommind/schema"
 )
 
-// Many sessions hand their task notes to one project at once: every note is observed once, no
-// two sessions' events mix, each session's notes keep their order, and I6 holds in the end.
+// Many sessions hand their task notes to one project at once. Every note is observed once, no two sessions' events mix,
+// each session's notes keep their order, and I6 is true in the end.
 func TestI6ManySessionsOneProject(t *testing.T) {
 	t.Parallel()
 	manySessionsOneProject(t, 12)

@@ -38,8 +38,8 @@ func topicInput(t *testing.T, workflow string, names ...string) string {
 	return strings.NewReplacer(names...).Replace(input)
 }
 
-// The inputs that the help topic gives for Temporal's web interface run as they stand there: given as bytes, as the interface sends them,
-// and by Temporal's own command.
+// The inputs in the help topic for Temporal's web interface run as they are: as bytes, as the interface sends them, and
+// by Temporal's own command.
 func TestTopicInputsRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

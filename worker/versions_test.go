@@ -18,7 +18,7 @@ import (
 	"axiommind/worker/runner"
 )
 
-// said keeps what a worker logs.
+// saidLog keeps the log of a worker.
 type saidLog struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -68,7 +68,7 @@ func (b *bench) setCurrent(t *testing.T, buildID string) {
 	}, patience, 200*time.Millisecond)
 }
 
-// versionOf returns the build that the run's workflow tasks went to, and what becomes of the run on a deploy.
+// versionOf returns the build that got the run's workflow tasks, and the versioning behavior of the run.
 func (b *bench) versionOf(t *testing.T, id string) (build string, behavior enums.VersioningBehavior) {
 	t.Helper()
 	d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), id, "")

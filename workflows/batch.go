@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// slotTime is how long a session may hold up those after it. One that takes longer runs beside them from then on.
+	// slotTime is how long a session may block the ones after it. A session that takes longer gives up its slot and
+	// runs alongside them.
 	slotTime = 10 * time.Minute
-	// maxHeld bounds the sessions that are waited for before they can be started, because another run is processing them
-	// or they are there several times. With so many of them, no others are looked at.
+	// maxHeld bounds the sessions that cannot start yet, because another run is processing them or because they are
+	// listed several times. At this number no more items are read.
 	maxHeld = 200
-	// batchEvents is the length of a history at which a run hands over even while a session takes long.
+	// batchEvents is the length of a history at which a run continues as new even while a slow session is running.
 	batchEvents = 20_000
-	// reportAtOnce outcomes are recorded without waiting for more.
+	// reportAtOnce is the number of outcomes that are recorded without waiting for more.
 	reportAtOnce = 32
 	// maxListKills bounds the workers that may die while they list the sessions of a batch.
 	maxListKills = 120
@@ -35,7 +36,7 @@ const (
 // Typed nil pointers name the activities.
 var batches *batch.Activities
 
-// ImportSessions processes all sessions of a directory, or of a file that holds several.
+// ImportSessions processes all sessions of a directory, or of a file with several.
 func ImportSessions(ctx workflow.Context, in schema.ImportSessionsInput) (schema.BatchResult, error) {
 	in.Project, in.User = cmp.Or(in.Project, DefaultProject), cmp.Or(in.User, DefaultUser)
 	return batchOf[schema.ImportSessionsInput]{
@@ -44,7 +45,7 @@ func ImportSessions(ctx workflow.Context, in schema.ImportSessionsInput) (schema
 	}.run(ctx, in, in.Continued)
 }
 
-// RetryBuilds tries builds again that failed or are not complete.
+// RetryBuilds retries builds that failed or are incomplete.
 func RetryBuilds(ctx workflow.Context, in schema.RetryBuildsInput) (schema.BatchResult, error) {
 	return batchOf[schema.RetryBuildsInput]{
 		list: builds.ListRetries,
@@ -52,7 +53,7 @@ func RetryBuilds(ctx workflow.Context, in schema.RetryBuildsInput) (schema.Batch
 	}.run(ctx, in, in.Continued)
 }
 
-// BackfillSessions extracts from sessions of the log by another extractor.
+// BackfillSessions extracts from sessions of the log with another extractor.
 func BackfillSessions(ctx workflow.Context, in schema.BackfillSessionsInput) (schema.BatchResult, error) {
 	return batchOf[schema.BackfillSessionsInput]{
 		list: builds.ListBackfill,
@@ -60,17 +61,17 @@ func BackfillSessions(ctx workflow.Context, in schema.BackfillSessionsInput) (sc
 	}.run(ctx, in, in.Continued)
 }
 
-// batchOf is a workflow that lists sessions and processes each by process_session, some at a time.
+// batchOf is a workflow that lists sessions and processes each by process_session, a few at a time.
 type batchOf[In schema.BatchInput] struct {
 	list func(context.Context, batch.ListInput[In]) (batch.Listed, error)
-	// with returns the input with the state that a run goes on from.
+	// with returns the input with the state from which the next run continues.
 	with func(*schema.BatchState) In
-	// noWait leaves sessions alone that another run is processing.
+	// noWait skips sessions that another run is processing.
 	noWait bool
 }
 
-// run lists the items, unless an earlier run has, and processes them. A run whose history grows long hands over to
-// another one. A run that is cancelled starts no more sessions; those that run go on, and are waited for.
+// run lists the items, unless an earlier run has, and processes them. A run whose history grows long continues as new.
+// A cancelled run starts no more sessions, but waits for the running ones.
 func (w batchOf[In]) run(ctx workflow.Context, in In, continued *schema.BatchState) (schema.BatchResult, error) {
 	if err := in.Validate(); err != nil {
 		return schema.BatchResult{}, invalidInput(err)
@@ -104,7 +105,7 @@ func (w batchOf[In]) run(ctx workflow.Context, in In, continued *schema.BatchSta
 // begin lists the items of a new batch.
 func (w batchOf[In]) begin(ctx workflow.Context, in In, b *batchRun) error {
 	info := workflow.GetInfo(ctx)
-	// A reset leaves the start as it is.
+	// A reset does not change the start.
 	at := info.WorkflowStartTime.UTC()
 	b.state.Batch = schema.HashParts("batch", in.WorkflowID(), info.WorkflowExecution.ID, strconv.FormatInt(at.UnixNano(), 10))[:32]
 	b.state.At = at
@@ -122,17 +123,17 @@ func (w batchOf[In]) begin(ctx workflow.Context, in In, b *batchRun) error {
 	return err
 }
 
-// batchItem is an item that is in the works.
+// batchItem is an item that was read and has not ended.
 type batchItem struct {
 	schema.BatchItem
 	// id is that of the session's workflow.
 	id string
-	// claimed is true for the item whose turn it is of those with the same session.
+	// claimed is true for the one item of its session that may run.
 	claimed bool
 	started time.Time
-	// slow is true for an item that runs beside the others.
+	// slow is true for an item that runs without a slot.
 	slow bool
-	// wait is how long to wait until it is tried again, while another run is processing the session.
+	// wait is the pause before the next try while another run is processing the session.
 	wait time.Duration
 }
 
@@ -145,14 +146,14 @@ type batchRun struct {
 	listing bool
 	// ready are the next items to start, in order.
 	ready []*batchItem
-	// running are those that were started.
+	// running are the items that were started.
 	running []*batchItem
-	// sessions holds a list for each session that is in the works: the other items of it.
+	// sessions lists, for each session in progress, its other items.
 	sessions map[string][]*batchItem
-	// parked counts the items in these lists. waiting are those whose session another run is processing.
+	// parked counts the items in these lists. waiting are the items whose session another run is processing.
 	parked  int
 	waiting []*batchItem
-	// slow counts the running items that hold up nothing.
+	// slow counts the running items without a slot.
 	slow int
 
 	pending      []schema.BatchOutcome
@@ -161,12 +162,12 @@ type batchRun struct {
 	unreported   error
 
 	handsOver bool
-	// changed is set by whatever may let the run go on. alarms are the times at which it looks again.
+	// changed is set by every change that may unblock the run. alarms are the times at which the run checks again.
 	changed bool
 	alarms  []time.Time
 }
 
-// process runs the items to their ends, or until the run hands over.
+// process runs the items to their ends, or until the run should continue as new.
 func (b *batchRun) process(ctx workflow.Context) error {
 	for ctx.Err() == nil {
 		b.changed = false
@@ -187,7 +188,7 @@ func (b *batchRun) process(ctx workflow.Context) error {
 	}
 	apart, _ := workflow.NewDisconnectedContext(ctx)
 	if ctx.Err() != nil {
-		// The error is that nobody came to wait: the sessions go on alone.
+		// On a timeout the sessions continue alone.
 		_, _ = workflow.AwaitWithTimeout(apart, slotTime, func() bool { return len(b.running) == 0 })
 	}
 	if err := b.reportAll(apart); err != nil {
@@ -204,15 +205,15 @@ func (b *batchRun) finished() bool {
 // more reports whether there are items that have not been read.
 func (b *batchRun) more() bool { return b.state.Next < b.state.Result.Items || len(b.state.Left) > 0 }
 
-// long reports whether the history has become so long that another run is to go on. It is not before the sessions have
-// ended that hold a slot, and so a session that takes long is rather waited for.
+// long reports whether the history has become so long that another run should continue. While a slow session is
+// running, it waits for up to batchEvents events.
 func (b *batchRun) long(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	return info.GetContinueAsNewSuggested() && !b.finished() && (b.slow == 0 || info.GetCurrentHistoryLength() > batchEvents)
 }
 
-// handOver returns the state for the next run. It finds the sessions that still run at work, waits for that, and then
-// asks them for what is new.
+// handOver returns the state for the next run. That run finds these sessions in progress, waits for them, and then
+// processes their new messages.
 func (b *batchRun) handOver() schema.BatchState {
 	state := b.state
 	for _, items := range [][]*batchItem{b.ready, b.running, b.waiting} {
@@ -229,7 +230,7 @@ func (b *batchRun) handOver() schema.BatchState {
 	return state
 }
 
-// freeSlots lets items run beside the others that have held a slot for too long, as many as there are slots.
+// freeSlots takes the slot from items that have used it for too long. There are at most as many slow items as slots.
 func (b *batchRun) freeSlots(ctx workflow.Context) {
 	for _, it := range b.running {
 		if !it.slow && b.slow < b.pace.AtOnce && workflow.Now(ctx).Sub(it.started) >= slotTime {
@@ -258,7 +259,7 @@ func (b *batchRun) startItems(ctx workflow.Context) error {
 	return nil
 }
 
-// take starts an item, unless it is refused or its session is in the works.
+// take starts an item, unless it is refused or its session is in progress.
 func (b *batchRun) take(ctx workflow.Context, it *batchItem) {
 	if reason, failure := it.refusal(); reason != "" {
 		b.count(ctx, schema.BatchOutcome{
@@ -283,7 +284,7 @@ func (b *batchRun) take(ctx workflow.Context, it *batchItem) {
 	workflow.Go(apart, func(ctx workflow.Context) { b.runItem(ctx, it) })
 }
 
-// refusal says why nothing is started for the item, and the type of that error.
+// refusal returns the reason why nothing is started for the item and the type of the error.
 func (it *batchItem) refusal() (reason, failure string) {
 	if it.Refused != "" {
 		return it.Refused, cmp.Or(it.RefusedType, schema.ErrorInvalidInput)
@@ -294,7 +295,7 @@ func (it *batchItem) refusal() (reason, failure string) {
 	return "", ""
 }
 
-// read reads the next items: first those that an earlier run has left.
+// read reads the next items. Items that an earlier run left come first.
 func (b *batchRun) read(ctx workflow.Context) error {
 	in := batch.NextInput{Batch: b.state.Batch, From: b.state.Next, Most: 200, Page: b.state.Page}
 	left := len(b.state.Left) > 0
@@ -326,14 +327,14 @@ func (b *batchRun) read(ctx workflow.Context) error {
 	return nil
 }
 
-// setAlarms makes the run look again when something becomes due.
+// setAlarms wakes the run when something becomes due.
 func (b *batchRun) setAlarms(ctx workflow.Context) {
 	now := workflow.Now(ctx)
 	if len(b.pending) > 0 && !b.reporting && b.unreported == nil {
 		b.wakeAt(ctx, b.pendingSince.Add(timingOf(ctx).Report))
 	}
 	if len(b.ready) == 0 && !b.more() {
-		return // No item is held up.
+		return // No item is waiting to start.
 	}
 	if now.Before(b.state.NotBefore) {
 		b.wakeAt(ctx, b.state.NotBefore)
@@ -343,7 +344,7 @@ func (b *batchRun) setAlarms(ctx workflow.Context) {
 	}
 }
 
-// wakeAt makes the run look again at the time, unless it does so before.
+// wakeAt wakes the run at the time, unless an earlier alarm is set.
 func (b *batchRun) wakeAt(ctx workflow.Context, at time.Time) {
 	if slices.ContainsFunc(b.alarms, func(alarm time.Time) bool { return !alarm.After(at) }) {
 		return
@@ -372,7 +373,7 @@ func (b *batchRun) ended() (n int) {
 	return n
 }
 
-// tell shows how far the batch is.
+// tell shows the progress of the batch.
 func (b *batchRun) tell(ctx workflow.Context) {
 	r := b.state.Result
 	line := fmt.Sprintf("%d of %d sessions", b.ended(), r.Items)
@@ -386,7 +387,7 @@ func (b *batchRun) tell(ctx workflow.Context) {
 		r.Counts.Entries, r.Counts.NewEntries, r.Usage.Calls, schema.BatchStream(r.Batch)))
 }
 
-// shortened cuts the text of an error.
+// shortened returns the text of an error, cut to maxReason bytes.
 func shortened(reason string) string {
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"

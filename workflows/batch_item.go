@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// runItem runs an item's session. If another run is processing it, it gives its place to others and is ready again some
-// time later.
+// runItem runs an item's session. If another run is processing the session, the item leaves its slot and is ready again
+// after a pause.
 func (b *batchRun) runItem(ctx workflow.Context, it *batchItem) {
 	result, err := startSession(ctx, it)
 	var busy *temporal.ChildWorkflowExecutionAlreadyStartedError
@@ -40,7 +40,7 @@ func (b *batchRun) runItem(ctx workflow.Context, it *batchItem) {
 	}
 }
 
-// startSession runs the session's workflow. It is left to itself if the batch ends before.
+// startSession runs the session's workflow, which continues alone if the batch ends first.
 func startSession(ctx workflow.Context, it *batchItem) (result schema.ProcessSessionResult, err error) {
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: it.id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
@@ -50,7 +50,8 @@ func startSession(ctx workflow.Context, it *batchItem) (result schema.ProcessSes
 	return result, err
 }
 
-// maxSummaryID bounds the id in a summary, of which the server takes 400 bytes of JSON: it would refuse the whole batch.
+// maxSummaryID bounds the id in a summary. The server accepts 400 bytes of JSON and would refuse the whole batch for a
+// longer one.
 const maxSummaryID = 50
 
 func shortID(id string) string {
@@ -60,7 +61,7 @@ func shortID(id string) string {
 	return id
 }
 
-// stopped takes the item from those that run.
+// stopped removes the item from the running ones.
 func (b *batchRun) stopped(it *batchItem) {
 	b.running = slices.DeleteFunc(b.running, func(r *batchItem) bool { return r == it })
 	if it.slow {
@@ -69,7 +70,7 @@ func (b *batchRun) stopped(it *batchItem) {
 	}
 }
 
-// release lets the next item of the same session follow.
+// release makes the next item of the same session ready.
 func (b *batchRun) release(it *batchItem) {
 	others := b.sessions[it.id]
 	if len(others) == 0 {
@@ -83,7 +84,7 @@ func (b *batchRun) release(it *batchItem) {
 	b.ready = slices.Insert(b.ready, 0, next)
 }
 
-// outcomeOf describes how the session of an item ended.
+// outcomeOf returns the outcome of an item's session.
 func outcomeOf(it *batchItem, result schema.ProcessSessionResult, err error) schema.BatchOutcome {
 	o := schema.BatchOutcome{
 		Index: it.Index, SessionID: it.Input.SessionID, BuildID: result.BuildID, Status: result.Status, Counts: result.Counts, Usage: result.Usage,
@@ -96,7 +97,7 @@ func outcomeOf(it *batchItem, result schema.ProcessSessionResult, err error) sch
 	var late *temporal.TimeoutError
 	failed := describeFailure("", err)
 	switch {
-	case errors.As(err, &application): // The session says how it ended; what that wraps is about one of its steps.
+	case errors.As(err, &application): // The outermost error is the session's own. The errors that it wraps are about single steps.
 	case errors.As(err, &terminated):
 		failed.Type, failed.Error = schema.ErrorInterrupted, "its workflow was terminated"
 	case errors.As(err, &late):
@@ -119,7 +120,7 @@ func (b *batchRun) count(ctx workflow.Context, o schema.BatchOutcome) {
 	b.tell(ctx)
 }
 
-// reportSoon records outcomes in the background once there are some, or after a while.
+// reportSoon records outcomes in the background once there are reportAtOnce of them, or after a while.
 func (b *batchRun) reportSoon(ctx workflow.Context) {
 	due := len(b.pending) >= reportAtOnce || len(b.pending) > 0 && workflow.Now(ctx).Sub(b.pendingSince) >= timingOf(ctx).Report
 	if !due || b.reporting || b.unreported != nil {
@@ -133,7 +134,7 @@ func (b *batchRun) reportSoon(ctx workflow.Context) {
 	})
 }
 
-// reportAll records all outcomes that are not recorded.
+// reportAll records all pending outcomes.
 func (b *batchRun) reportAll(ctx workflow.Context) error {
 	if err := workflow.Await(ctx, func() bool { return !b.reporting }); err != nil {
 		return err
@@ -146,7 +147,7 @@ func (b *batchRun) reportAll(ctx workflow.Context) error {
 	return nil
 }
 
-// report records outcomes, as many as a small payload holds.
+// report records as many pending outcomes as fit into a small payload.
 func (b *batchRun) report(ctx workflow.Context) error {
 	n, size := 0, 0
 	for _, o := range b.pending {

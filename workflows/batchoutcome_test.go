@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// A batch tells of a failed session what its build does: a step whose activity timed out is no session that ran for too
-// long.
+// A batch reports the same failure of a session as its build. A step whose activity timed out is no session that ran
+// for too long.
 func TestOutcomeOfSession(t *testing.T) {
 	t.Parallel()
 	late := temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, temporal.NewApplicationError("no answer", schema.ErrorVectorUnavailable))

@@ -35,7 +35,7 @@ type queueCase struct {
 	DebounceSeconds float64         `json:"debounce_seconds"`
 	Events          json.RawMessage `json:"events"`
 	Event           string          `json:"event"`
-	// Batch are threads, with what their sessions do behind a colon.
+	// Batch are threads, each with the behaviour of its session behind a colon.
 	Batch          []string        `json:"batch"`
 	UpdateTakes    float64         `json:"update_takes_s"`
 	Pending        json.RawMessage `json:"pending"`
@@ -94,7 +94,7 @@ func judgeQueue(input, expect json.RawMessage) string {
 	return "a case of queues that nobody knows"
 }
 
-// differ compares what is with what is wanted, as JSON.
+// differ compares got with want as JSON and returns a difference, or "".
 func differ(what string, got, want any) string {
 	g, err1 := json.Marshal(got)
 	w, err2 := json.Marshal(want)
@@ -130,7 +130,7 @@ func addsDisabled(adds []queueAdd) (added []queueAdd, wrong string) {
 	return added, ""
 }
 
-// judgePending adds contexts and looks at what waits. The queues of several users and agents are one list.
+// judgePending adds contexts and checks the pending ones. The queues of several users and agents are one list.
 func judgePending(in queueCase, want queueExpect) string {
 	for _, pair := range in.AddNowait {
 		in.Adds = append(in.Adds, queueAdd{Thread: pair[0], Msg: pair[1], Nowait: true})
@@ -230,7 +230,7 @@ func judgePending(in queueCase, want queueExpect) string {
 	return differ("pending", got, listed)
 }
 
-// judgeDebounce adds threads at times and looks at when they are processed.
+// judgeDebounce adds threads at times and checks when they are processed.
 func judgeDebounce(in queueCase, want queueExpect) string {
 	var events []struct {
 		At  float64 `json:"at"`
@@ -328,7 +328,7 @@ func judgeBatch(in queueCase, want queueExpect) string {
 	return strings.Join(wrong, "; ")
 }
 
-// judgeCrash kills the program while contexts wait.
+// judgeCrash kills the program while contexts are pending.
 func judgeCrash(in queueCase, want queueExpect) string {
 	var pending int
 	if err := json.Unmarshal(in.Pending, &pending); err != nil || want.Lost == nil {
@@ -351,7 +351,7 @@ func judgeCrash(in queueCase, want queueExpect) string {
 	return differ("lost", pending-len(again.starts), *want.Lost)
 }
 
-// judgeProcessing has the timer fire while a session is processed.
+// judgeProcessing lets the timer fire while a session is being processed.
 func judgeProcessing(in queueCase, want queueExpect) string {
 	fires := 1
 	_ = json.Unmarshal(in.TimerFires, &fires) // It may be true.

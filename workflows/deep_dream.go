@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxStale is how often a dream begins again because the memory has moved on meanwhile.
+	// maxStale is how often a dream starts over because the memory has changed meanwhile.
 	maxStale = 5
 	// questionsAtOnce bounds how many model calls of one dream run at a time.
 	questionsAtOnce = 4
-	// maxDreams is how many dreams of a backlog a run has. The next run goes on.
+	// maxDreams is how many dreams of a backlog one run does. The next run continues.
 	maxDreams = 10
 )
 
-// Steps of a dream, for people who look on.
+// Steps of a dream, shown to people.
 const (
 	dreamFiles  = "take in edits"
 	dreamGather = "gather"
@@ -32,9 +32,9 @@ const (
 	dreamWrite  = "write files"
 )
 
-// DeepDream consolidates the daily records of a memory, and what was proven and learned on these days, into core memory.
-// It dreams by itself and hands the result to the memory's only writer. There is one dream of a memory at a time: its id
-// is [schema.DeepDreamInput.WorkflowID], and started under another id it runs itself as a child.
+// DeepDream consolidates the daily records of a memory, with the proven entries and the facts of these days, into core
+// memory. It passes the result to the memory's only writer. A memory has one dream at a time, because its id is
+// [schema.DeepDreamInput.WorkflowID]. Started under another id it runs itself as a child.
 func DeepDream(ctx workflow.Context, in schema.DeepDreamInput) (schema.DeepDreamResult, error) {
 	in.User = cmp.Or(in.User, DefaultUser)
 	if err := in.Validate(); err != nil {
@@ -63,11 +63,10 @@ func DeepDream(ctx workflow.Context, in schema.DeepDreamInput) (schema.DeepDream
 	return result, nil
 }
 
-// scheduledStart is set by the server on runs that a schedule starts: the time at which they were due, which may be long
-// ago.
+// scheduledStart is the time at which a scheduled run was due, which may be long ago. The server sets it.
 var scheduledStart = temporal.NewSearchAttributeKeyTime("TemporalScheduledStartTime")
 
-// dueAt is the time for which the run was started.
+// dueAt returns the time for which the run was started.
 func dueAt(ctx workflow.Context) time.Time {
 	if due, ok := workflow.GetTypedSearchAttributes(ctx).GetTime(scheduledStart); ok {
 		return due.UTC()
@@ -81,8 +80,8 @@ type deepDream struct {
 	progress schema.Progress
 }
 
-// run dreams until nothing is left to read, which may take several runs. A dry run dreams once, for a second dream would
-// begin from what the first has committed, and touches no file.
+// run dreams until nothing is left to read, which may take several runs. A dry run dreams once, because a second dream
+// would begin from the commit of the first, and touches no file.
 func (d *deepDream) run(ctx workflow.Context) (schema.DeepDreamResult, error) {
 	from, total := d.input.From, d.input.Done
 	d.input.From, d.input.Done = "", schema.DeepDreamResult{}
@@ -116,14 +115,14 @@ func (d *deepDream) run(ctx workflow.Context) (schema.DeepDreamResult, error) {
 	return total, err
 }
 
-// goOn ends this run, and has the next one begin with the day.
+// goOn continues as new from the day.
 func (d *deepDream) goOn(ctx workflow.Context, from string, done schema.DeepDreamResult) error {
 	next := d.input
 	next.From, next.Done = from, done
 	return workflow.NewContinueAsNewError(ctx, schema.WorkflowDeepDream, next)
 }
 
-// joinDreams returns the last of several dreams, with what all of them counted. One that was skipped is none.
+// joinDreams returns the last of several dreams with the counts of all of them. A skipped dream does not count.
 func joinDreams(total, next schema.DeepDreamResult) schema.DeepDreamResult {
 	if next.Status == schema.DreamSkipped {
 		if total.Dreams == 0 {
@@ -148,8 +147,8 @@ func joinDreams(total, next schema.DeepDreamResult) schema.DeepDreamResult {
 	return next
 }
 
-// takeInEdits has what a person wrote into a file taken in as an event before anything is read. A file of which that
-// can't be done is left alone until the person corrects it: the reason is returned, and the dream goes on without it.
+// takeInEdits records people's edits of the files as events before anything is read. A file with an invalid edit is
+// left alone until the person corrects it. The reason is returned, and the dream continues without the edit.
 func (d *deepDream) takeInEdits(ctx workflow.Context) (refused string, err error) {
 	d.at(ctx, dreamFiles)
 	files := d.files(ctx)
@@ -162,8 +161,8 @@ func (d *deepDream) takeInEdits(ctx workflow.Context) (refused string, err error
 	return "", err
 }
 
-// writeFiles has the files written that are behind. Where that fails the dream is committed all the same, and the memory's writer goes
-// on trying: the reason is returned.
+// writeFiles has outdated files written. If that fails, it returns the reason: the dream is committed all the same, and
+// the memory's writer keeps retrying.
 func (d *deepDream) writeFiles(ctx workflow.Context) (reason string, err error) {
 	d.at(ctx, dreamWrite)
 	if _, err = call(submitFiles(ctx, "write files"), memories.SubmitFiles, d.files(ctx)); err == nil {
@@ -179,7 +178,7 @@ func (d *deepDream) files(ctx workflow.Context) tier.FilesInput {
 	return tier.FilesInput{User: d.input.User, Agent: d.input.Agent, At: workflow.Now(ctx).UTC()}
 }
 
-// dream dreams once. It begins again if the memory has moved on meanwhile.
+// dream dreams once. It starts over if the memory has changed meanwhile.
 func (d *deepDream) dream(ctx workflow.Context, from string) (schema.DeepDreamResult, error) {
 	var usage schema.Usage
 	for range maxStale {
@@ -220,8 +219,8 @@ func (d *deepDream) dream(ctx workflow.Context, from string) (schema.DeepDreamRe
 	return schema.DeepDreamResult{}, temporal.NewNonRetryableApplicationError(message, schema.ErrorConcurrentWriter, nil)
 }
 
-// commit hands the dream to the memory's writer. A dry run writes nothing, and so does not start the writer, which would
-// look at the files.
+// commit passes the dream to the memory's writer. A dry run writes nothing, so it does not start the writer, which
+// would read the files.
 func (d *deepDream) commit(ctx workflow.Context, in tier.CommitInput) (tier.CommitResult, error) {
 	d.at(ctx, dreamCommit)
 	in.At = workflow.Now(ctx).UTC()
@@ -231,8 +230,8 @@ func (d *deepDream) commit(ctx workflow.Context, in tier.CommitInput) (tier.Comm
 	return call(storeWork(ctx, "core memory"), memories.SubmitDream, in)
 }
 
-// answer asks the model until there are answers of which a memory can be made, and sets them. If there are none, even
-// after it was asked a second time, the reason is set.
+// answer asks the model until a memory can be made of the answers, and sets them. If they are unusable even after a
+// second try, it sets the reason.
 func (d *deepDream) answer(ctx workflow.Context, commit *tier.CommitInput) error {
 	d.at(ctx, dreamAsk)
 	var before []string
@@ -259,13 +258,13 @@ func (d *deepDream) answer(ctx workflow.Context, commit *tier.CommitInput) error
 	}
 }
 
-// at says which step the run is at.
+// at sets the current step.
 func (d *deepDream) at(ctx workflow.Context, step string) {
 	d.progress.Step, d.progress.WindowsDone, d.progress.WindowsTotal = step, 0, 0
 	workflow.SetCurrentDetails(ctx, "**"+step+"**")
 }
 
-// dreamLevel is a level of questions. The answers to the last one make the memory.
+// dreamLevel is a level of questions. The memory is made of the answers to the last level.
 type dreamLevel struct {
 	d        *deepDream
 	gathered string
@@ -277,8 +276,8 @@ type dreamLevel struct {
 	refused string
 }
 
-// ask asks the questions and returns the keys of the answers. Those whose answers are of no use are asked a second time,
-// and all of the last level if no memory can be made of the answers together.
+// ask asks the questions and returns the keys of the answers. A question with an unusable answer is asked a second
+// time. All questions of the last level are if no memory can be made of the answers together.
 func (l *dreamLevel) ask(ctx workflow.Context) ([]string, error) {
 	asked, err := l.askAll(ctx, make([]string, l.windows))
 	if err != nil || !l.last {
@@ -304,7 +303,7 @@ func (l *dreamLevel) ask(ctx workflow.Context) ([]string, error) {
 	return l.keys(asked), nil
 }
 
-// judge asks whether a memory can be made of the answers.
+// judge checks whether a memory can be made of the answers.
 func (l *dreamLevel) judge(ctx workflow.Context, asked []tier.Asked) (tier.Plan, error) {
 	in := tier.PlanInput{Gathered: l.gathered, Answers: l.keys(asked), Last: true}
 	return quickly(storeWork(ctx, "judge the answers"), memories.PlanDream, in)
@@ -320,7 +319,8 @@ func (l *dreamLevel) keys(asked []tier.Asked) []string {
 	return keys
 }
 
-// askAll asks all questions, a few at a time. again says of each why its last answer was of no use, or is empty.
+// askAll asks all questions, a few at a time. again contains for each the reason why its last answer was unusable, or
+// "".
 func (l *dreamLevel) askAll(ctx workflow.Context, again []string) ([]tier.Asked, error) {
 	l.d.progress.WindowsDone, l.d.progress.WindowsTotal = 0, l.windows
 	asked := make([]tier.Asked, l.windows)
@@ -343,7 +343,7 @@ func (l *dreamLevel) askAll(ctx workflow.Context, again []string) ([]tier.Asked,
 	return asked, errors.Join(errs...)
 }
 
-// askOne asks one question, and once more if the answer by itself is of no use and this is not the second time already.
+// askOne asks one question, and once more if the answer is unusable by itself and this was the first try.
 func (l *dreamLevel) askOne(ctx workflow.Context, window int, again string) (tier.Asked, error) {
 	in := tier.AskInput{Gathered: l.gathered, Answers: l.before, Window: window, Again: again}
 	for {
@@ -364,7 +364,7 @@ func (l *dreamLevel) askOne(ctx workflow.Context, window int, again string) (tie
 	}
 }
 
-// describeDream says in a line how the dream ended.
+// describeDream returns the outcome of the dream in one line.
 func describeDream(r schema.DeepDreamResult) string {
 	parts := []string{fmt.Sprintf("**%s**", r.Status), "dream of " + r.Date}
 	if r.Reason != "" {

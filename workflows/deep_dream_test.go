@@ -67,7 +67,7 @@ func TestDeepDream(t *testing.T) {
 	require.Less(t, r.largest, 64<<10)
 }
 
-// Where nothing is new, no model is asked and nothing is written.
+// Without new content, no model is asked and nothing is written.
 func TestDeepDreamSkips(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -80,7 +80,7 @@ func TestDeepDreamSkips(t *testing.T) {
 	}, result)
 }
 
-// A model in the worker is asked nothing apart.
+// A model inside the worker needs no separate questions.
 func TestDeepDreamLocal(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -90,7 +90,7 @@ func TestDeepDreamLocal(t *testing.T) {
 	require.Equal(t, []string{"SubmitFiles", "GatherDream", "SubmitDream", "SubmitFiles"}, r.order())
 }
 
-// A dry run asks, and neither the writer nor the files hear of it.
+// A dry run asks, but starts neither the writer nor the sync of the files.
 func TestDeepDreamDryRun(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -104,7 +104,7 @@ func TestDeepDreamDryRun(t *testing.T) {
 	require.True(t, inputsOf[tier.CommitInput](r, "CommitDream")[0].DryRun)
 }
 
-// The answers of one level are what the next one asks about; a few questions are asked at a time.
+// Each level asks about the answers of the previous one, a few questions at a time.
 func TestDeepDreamLevels(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -126,7 +126,8 @@ func TestDeepDreamLevels(t *testing.T) {
 	require.True(t, plans[3].Last)
 }
 
-// What is of no use is asked once more, with the reason. If that is of no use too, the dream is committed as refused.
+// After an unusable answer the question is asked once more, with the reason. If that answer is unusable, too, the dream
+// is committed as refused.
 func TestDeepDreamAsksOnceMore(t *testing.T) {
 	t.Parallel()
 	const reason = "the answer breaks off"
@@ -177,7 +178,7 @@ func TestDeepDreamAsksOnceMore(t *testing.T) {
 	}
 }
 
-// A dream whose memory has moved on begins again, and gives up after some times.
+// A dream starts over if its memory has changed, and gives up after maxStale tries.
 func TestDeepDreamStale(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -195,7 +196,7 @@ func TestDeepDreamStale(t *testing.T) {
 	require.Len(t, inputsOf[tier.GatherInput](r, "GatherDream"), 5)
 }
 
-// What is too much for one dream is read by several, the oldest days first.
+// A backlog that is too large for one dream is read by several, the oldest days first.
 func TestDeepDreamGoesOn(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -217,7 +218,7 @@ func TestDeepDreamGoesOn(t *testing.T) {
 	require.Equal(t, []int{2, 3, 1, 4, 6, 6}, []int{result.Parent, result.Version, result.Added, result.Dropped, result.Carried, result.Ordinal})
 	require.Equal(t, 2, result.Usage.Calls)
 
-	// After a refused dream the days are unread, and a dream of later ones would come before them.
+	// After a refused dream its days stay unread, and no dream of later days may come before them.
 	r = newRooms()
 	r.dream.gathered[0].Next = "2026-06-03"
 	r.dream.judged = func(tier.PlanInput) string { return "lost" }
@@ -227,8 +228,8 @@ func TestDeepDreamGoesOn(t *testing.T) {
 	require.Equal(t, "2026-06-03", result.Next)
 }
 
-// A run dreams some times, and the next one goes on from there: with the same time, the days that are left and all counts,
-// and without taking in edits again.
+// A run does some dreams, and the next one continues with the same time, the remaining days and all counts. It does not
+// record edits again.
 func TestDeepDreamContinues(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("SubmitFiles", schema.ErrorFilesRefused)
@@ -262,7 +263,7 @@ func TestDeepDreamContinues(t *testing.T) {
 	require.Less(t, r.largest, 64<<10)
 }
 
-// A run whose history is long goes on in another one after any of its dreams.
+// A run with a long history continues as new after any of its dreams.
 func TestDeepDreamContinuesWhenSuggested(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -273,7 +274,7 @@ func TestDeepDreamContinuesWhenSuggested(t *testing.T) {
 	next := continuedDream(t, env.GetWorkflowError())
 	require.Equal(t, []any{"2026-06-02", 1}, []any{next.From, next.Done.Dreams})
 
-	// A dry run, and one dream that is the last, end where they are.
+	// A dry run and a last dream do not continue as new.
 	for _, dry := range []bool{true, false} {
 		r, in := newRooms(), dreamInput()
 		in.DryRun = dry
@@ -287,7 +288,7 @@ func TestDeepDreamContinuesWhenSuggested(t *testing.T) {
 	}
 }
 
-// A dream that goes on in another run is one dream of the night, with the counts of both.
+// A dream that continues in another run is one dream of the night, with the counts of both.
 func TestDreamNightWaitsForContinuedDreams(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -302,7 +303,7 @@ func TestDreamNightWaitsForContinuedDreams(t *testing.T) {
 	require.Equal(t, []int{1, 1, 0, 12}, []int{result.Memories, result.Committed, result.Skipped, result.Usage.Calls})
 }
 
-// backlog is so many days, each of which is too much for more than one dream.
+// backlog returns a backlog of that many days, each of which fills a dream.
 func backlog(days int) (all []tier.Gathered) {
 	for i := range days {
 		g := newDreamRoom().gathered[0]
@@ -331,7 +332,7 @@ func countOf(all []string, what string) (n int) {
 	return n
 }
 
-// A dream that is committed stays so where the files can't be written, and says why.
+// A dream stays committed if the files can't be written, and its result contains the reason.
 func TestDeepDreamFilesFail(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -343,13 +344,14 @@ func TestDeepDreamFilesFail(t *testing.T) {
 	require.Equal(t, "the bucket is away", result.Files)
 	require.Len(t, inputsOf[tier.FilesInput](r, "SubmitFiles"), 3, "one to take in edits, and few to write")
 
-	// What a person has edited must be known before anything is consolidated.
+	// A person's edits must be recorded before anything is consolidated.
 	r = newRooms().failing("SubmitFiles", schema.ErrorInternal)
 	_, err = dream(t, r, dreamInput())
 	requireDreamFailure(t, err, schema.ErrorInternal, "take in edits: SubmitFiles can't")
 	require.Equal(t, []string{"SubmitFiles"}, r.order())
 
-	// Unless the person has to correct the file first: one file must not keep a memory from dreaming for ever.
+	// The exception is a file that the person must correct first, because one file must not block a memory's dreams for
+	// ever.
 	r = newRooms().failing("SubmitFiles", schema.ErrorFilesRefused)
 	result, err = dream(t, r, dreamInput())
 	require.NoError(t, err)
@@ -381,7 +383,7 @@ func requireDreamFailure(t *testing.T, err error, failureType, message string) {
 	require.Contains(t, application.Message(), message)
 }
 
-// An input that is wrong is refused before anything is done.
+// An invalid input is refused before anything is done.
 func TestDeepDreamRefusesInput(t *testing.T) {
 	t.Parallel()
 	for want, in := range map[string]schema.DeepDreamInput{
@@ -405,7 +407,7 @@ func TestDeepDreamRefusesInput(t *testing.T) {
 	require.ErrorContains(t, long.Validate(), "shorten them")
 }
 
-// The user's name has a default, and the day is that for which a schedule has started the run, however late.
+// The user's name has a default, and the day is the one for which a schedule started the run, however late.
 func TestDeepDreamDefaults(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -421,7 +423,7 @@ func TestDeepDreamDefaults(t *testing.T) {
 	require.Equal(t, due, gather.At)
 }
 
-// Started under another id, it runs as a child with its own id and is told the time that it was started for.
+// Started under another id, it runs as a child with its own id and with the time for which it was started.
 func TestDeepDreamChild(t *testing.T) {
 	t.Parallel()
 	r := newRooms()

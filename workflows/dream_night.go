@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// maxFailures and maxReason bound what the result says of failures, in number and in bytes.
+	// maxFailures bounds the failures in the result, and maxReason the bytes of each reason.
 	maxFailures = 20
 	maxReason   = 400
 )
 
-// DreamNight dreams of all memories that hold something new, some at a time. A dream that fails stops no other one.
-// Memories come in pages, and each page is a run of its own.
+// DreamNight dreams of all memories with new content, a few at a time. A failed dream stops no other one. Memories come
+// in pages, and each page is a run of its own.
 func DreamNight(ctx workflow.Context, in schema.DreamNightInput) (schema.DreamNightResult, error) {
 	in.AtOnce = cmp.Or(in.AtOnce, schema.DreamsAtOnce)
 	if err := validateNight(in); err != nil {
@@ -66,15 +66,15 @@ type dreamNight struct {
 	result schema.DreamNightResult
 }
 
-// find finds the page, and which night it is.
+// find returns the page of memories and the date of the night.
 func (n *dreamNight) find(ctx workflow.Context) (tier.Found, error) {
 	return call(storeWork(ctx, "find memories"), memories.FindMemories, tier.FindInput{
 		At: dueAt(ctx), Now: workflow.Now(ctx).UTC(), Date: n.in.Date, LookbackDays: n.in.LookbackDays, Force: n.in.Force, After: n.in.After,
 	})
 }
 
-// dreamOf dreams of the memories. If the run is cancelled it begins no more dreams, and leaves those that are dreamt
-// to themselves.
+// dreamOf dreams of the memories. If the run is cancelled, it starts no more dreams and lets the running ones continue
+// alone.
 func (n *dreamNight) dreamOf(ctx workflow.Context, memories []tier.Memory) error {
 	running := 0
 	apart, _ := workflow.NewDisconnectedContext(ctx)
@@ -139,7 +139,7 @@ func (n *dreamNight) failed(m tier.Memory, reason string) {
 	n.result.Failures = append(n.result.Failures, schema.DreamFailure{User: m.User, Agent: m.Agent, Reason: reason})
 }
 
-// tell shows how far the night is.
+// tell shows the progress of the night.
 func (n *dreamNight) tell(ctx workflow.Context) {
 	lines := []string{n.result.Line()}
 	for _, f := range n.result.Failures {

@@ -24,12 +24,12 @@ import (
 	"axiommind/workflows/workflowtest"
 )
 
-// sleepers stands in for deep_dream: it counts how many dream at a time.
+// sleepers replaces deep_dream and counts the concurrent dreams.
 type sleepers struct {
 	inputs       []schema.DeepDreamInput
 	now, most    int
 	began, ended int
-	// dream is how a dream ends, which takes a minute.
+	// dream returns the outcome of a dream, which takes a minute.
 	dream func(in schema.DeepDreamInput) (schema.DeepDreamResult, error)
 }
 
@@ -81,7 +81,7 @@ func night(t *testing.T, r *rooms, s *sleepers, in schema.DreamNightInput) (resu
 	return result, nil
 }
 
-// So many memories are dreamt of at a time as are asked for, each once and for the date of the night.
+// The requested number of memories is dreamt of at a time, each once and for the date of the night.
 func TestDreamNightAtOnce(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 4, 1: 1, 7: 7, 64: 50} {
@@ -102,7 +102,7 @@ func TestDreamNightAtOnce(t *testing.T) {
 	}
 }
 
-// Which night it is, is told by the input, or by the schedule, or by when the run began.
+// The date of the night comes from the input, or from the schedule, or from the start of the run.
 func TestDreamNightDate(t *testing.T) {
 	t.Parallel()
 	scheduled := time.Date(2026, 6, 5, 3, 30, 0, 0, time.UTC)
@@ -134,7 +134,7 @@ func TestDreamNightDate(t *testing.T) {
 	}
 }
 
-// One failure stops no other dream. The first ones are told, with their reasons.
+// One failure stops no other dream. The first failures are reported, with their reasons.
 func TestDreamNightFailures(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), &sleepers{}
@@ -173,7 +173,7 @@ func TestDreamNightFailures(t *testing.T) {
 	require.Equal(t, "night of 2026-06-08: 60 memories, 27 with a new version, 1 unchanged, 1 skipped, 1 refused, 30 failed", result.Line())
 }
 
-// What another workflow dreams of already is skipped, and the night tells.
+// A memory that another workflow is dreaming of is skipped, and the night reports it.
 func TestDreamNightAlreadyRunning(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), &sleepers{}
@@ -190,7 +190,7 @@ func TestDreamNightAlreadyRunning(t *testing.T) {
 	require.Contains(t, result.Line(), "1 skipped, 1 of them being dreamt of already")
 }
 
-// Every page is a run of its own, which carries on the counts, the date and what was asked for.
+// Every page is a run of its own, which keeps the counts, the date and the request.
 func TestDreamNightContinues(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), &sleepers{dream: committed}
@@ -221,7 +221,7 @@ func decoded[T any](t *testing.T, payloads *commonpb.Payloads) (v T) {
 	return v
 }
 
-// A night that is cancelled begins no more dreams, and cancels none.
+// A cancelled night starts no more dreams, and cancels none.
 func TestDreamNightCancelled(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), &sleepers{dream: committed}
@@ -261,7 +261,7 @@ func TestDreamNightFails(t *testing.T) {
 	require.Equal(t, "find memories: FindMemories can't", failed.Message())
 }
 
-// While it lasts, the night shows how far it is.
+// The night shows its progress while it runs.
 func TestDreamNightTells(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), &sleepers{dream: func(schema.DeepDreamInput) (schema.DeepDreamResult, error) {

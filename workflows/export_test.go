@@ -31,5 +31,5 @@ func RegisterWriters(r worker.WorkflowRegistry) {
 	}
 }
 
-// LaterAndLater is when a writer comes back to background work that failed.
-var LaterAndLater = laterAndLater
+// LaterAndLater is the pause before a writer retries failed background work.
+var LaterAndLater = backoff

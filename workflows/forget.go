@@ -14,12 +14,12 @@ import (
 
 var erasures *erase.Activities
 
-// eraseWork is for the steps of an erasure: they read the log, and wait for ClickHouse to write it anew. Each can be done again, so
-// they are tried for as long as a server may be away.
+// eraseWork is for the steps of an erasure, which read the log and wait for ClickHouse to rewrite it. Each is
+// idempotent, so they are retried for as long as a server may be unavailable.
 var eraseWork = work{schema.QueueErase, 4 * time.Hour, 24 * time.Hour, time.Second, time.Minute, 1000}.options
 
-// Forget erases what its input names from every store: see package erase. Only one runs at a time: started under another id than
-// [schema.ForgetWorkflowID] it runs itself as a child.
+// Forget erases the scope of its input from every store: see package erase. Only one runs at a time. Started under
+// another id than [schema.ForgetWorkflowID] it runs itself as a child.
 func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, error) {
 	if err := in.Validate(); err != nil {
 		return schema.ForgetResult{}, invalidInput(err)
@@ -58,16 +58,17 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 
 // forget is one run of the workflow.
 type forget struct {
-	// begun is true once there is a tombstone, locked while streams take no events, and stale while tables hold what the log does not.
+	// begun is true once there is a tombstone, locked while streams are locked, and stale while tables contain rows of
+	// erased events.
 	begun, locked, stale bool
 	in                   erase.Input
-	// erasedLog and erasedFiles are when rows were deleted, by ClickHouse's clock.
+	// erasedLog and erasedFiles are the times when rows were deleted, by ClickHouse's clock.
 	erasedLog, erasedFiles time.Time
 	steps                  []forgetStep
 	// vectors is the rebuild of the collections.
 	vectors workflow.Future
 	done    int
-	// left has the workflow executions that Temporal has not deleted in time.
+	// left contains the workflow executions that Temporal has not deleted in time.
 	left   erase.ExecutionsErased
 	result schema.ForgetResult
 }
@@ -85,8 +86,8 @@ func (f *forget) progress() schema.ForgetProgress {
 	return p
 }
 
-// run does all steps, and records how it ended. Streams stay locked only if tables still hold what was erased: what is written then would
-// be made of them. To go on with the erasure puts that right, and after half a day the locks end.
+// run does all steps and records the outcome. Streams stay locked only if tables still contain erased content, because
+// new events would be derived from it. Continuing the erasure resolves that, and the locks expire after half a day.
 func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	var failed error
 	for _, step := range f.steps {
@@ -106,13 +107,13 @@ func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 		finished.Failed = "it broke off at the step: " + f.steps[f.done].name
 	}
 	if !f.begun {
-		return f.result, failed // There is no tombstone, or nothing was to be erased.
+		return f.result, failed // There is no tombstone, or the run only verifies.
 	}
 	if f.locked && !f.stale {
-		_ = f.unlock(apart) // The lock ends by itself, too.
+		_ = f.unlock(apart) // The lock also expires by itself.
 	}
 	if failed != nil && f.vectors != nil {
-		_ = f.vectors.Get(apart, nil) // The next erasure must not find it half done.
+		_ = f.vectors.Get(apart, nil) // The next erasure must not find it unfinished.
 	}
 	end := erase.EndInput{Input: f.in, Finished: finished}
 	err := workflow.ExecuteActivity(eraseWork(apart, "record the end"), erasures.EndErasure, end).Get(apart, nil)
@@ -122,7 +123,7 @@ func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	return f.result, failed
 }
 
-// told waits until all programs know what the log was told.
+// told waits until all programs know the last event.
 func told(ctx workflow.Context, wait time.Duration) error { return workflow.Sleep(ctx, wait) }
 
 func (f *forget) begin(ctx workflow.Context) error {
@@ -133,7 +134,7 @@ func (f *forget) begin(ctx workflow.Context) error {
 	f.begun = true
 	f.in.ErasureID = cmp.Or(begun.ErasureID, f.in.ErasureID)
 	f.result.ID = f.in.ErasureID
-	return nil // The wait for the locks is one for the tombstone, too.
+	return nil // The wait for the locks covers the tombstone, too.
 }
 
 func (f *forget) lock(ctx workflow.Context) error {
@@ -158,11 +159,11 @@ func (f *forget) eraseLog(ctx workflow.Context) error {
 		}
 	}
 	f.result.ErasureCounts, f.erasedLog = erased.Counts, erased.At
-	return nil // The rebuild that follows takes longer than it takes all programs to know.
+	return nil // The rebuild that follows takes longer than the time until all programs know the event.
 }
 
-// rebuildTables rebuilds the projections, as starter rebuild does, and starts the rebuild of the vectors, which rebuildVectors awaits.
-// Writers take text from tables only, so streams need not wait for it.
+// rebuildTables rebuilds the projections, as starter rebuild does, and starts the rebuild of the vectors, which
+// rebuildVectors awaits. Streams can be unlocked before that, because writers read text from tables only.
 func (f *forget) rebuildTables(ctx workflow.Context) error {
 	if err := f.rebuild(ctx, schema.RebuildInput{}).Get(ctx, nil); err != nil {
 		return err

@@ -15,8 +15,8 @@ const (
 
 var graduations *graduate.Activities
 
-// graduation is the only writer of what is known of entries across the sessions of a project. Sessions that have changed
-// something wake it, and nobody waits for what follows from that.
+// graduation is the only writer of the stream about entries across the sessions of a project. Sessions with changes
+// wake it and do not wait for its results.
 var graduation = writer[schema.GraduationInput]{
 	updates: []updateHandler{
 		update[graduate.Command, graduate.CommandResult]{
@@ -52,11 +52,12 @@ var graduation = writer[schema.GraduationInput]{
 		delay:  func(p schema.Timing, _ schema.GraduationInput) time.Duration { return p.Graduation },
 		title:  passTitle,
 		step:   considerNew,
-		again:  laterAndLater,
+		again:  backoff,
 	},
 }
 
-// passOfCommand returns when a pass is due after a command: at once, if it changed what entries are compared with.
+// passOfCommand returns when a pass is due after a command: at once if the command stored events, which may change
+// comparisons.
 func passOfCommand(r graduate.CommandResult) time.Time {
 	if r.Events == 0 {
 		return time.Time{}
@@ -64,8 +65,8 @@ func passOfCommand(r graduate.CommandResult) time.Time {
 	return atOnce
 }
 
-// passOfAnswer returns when a pass is due after a model was asked: at once, if it made entries verified, which may
-// corroborate others.
+// passOfAnswer returns when a pass is due after a model was asked about entries: at once if entries became verified,
+// which may corroborate others.
 func passOfAnswer(r graduate.AskResult) time.Time {
 	if r.Confirmed == 0 {
 		return time.Time{}
@@ -73,7 +74,7 @@ func passOfAnswer(r graduate.AskResult) time.Time {
 	return atOnce
 }
 
-// passOfFound returns when a pass is due after a model was asked what contradicts what: at once, if it found a conflict.
+// passOfFound returns when a pass is due after a model was asked for contradictions: at once if it found a conflict.
 func passOfFound(r graduate.FindResult) time.Time {
 	if r.Found == 0 {
 		return time.Time{}
@@ -92,7 +93,7 @@ func titleOfPass(in graduate.PassInput) string {
 	}
 }
 
-// considerNew considers some of the sessions that have something new, and is due again at once where others wait.
+// considerNew considers some of the sessions with changes. It is due again at once if others are left.
 func considerNew(ctx workflow.Context, in schema.GraduationInput, head schema.StreamHead, _ bool) (after schema.StreamHead, due time.Time, err error) {
 	pass := graduate.PassInput{Project: in.Project, At: workflow.Now(ctx).UTC(), Head: head}
 	result, err := call(storeWork(ctx, passTitle), graduations.GraduateProject, pass)

@@ -33,7 +33,7 @@ func (r *rooms) RunGraduationCommand(ctx context.Context, in graduate.Command) (
 	return called(ctx, r, "RunGraduationCommand", in, func() (graduate.CommandResult, error) { return r.ruled, nil })
 }
 
-// GraduateProject returns one of the passes after the other, and then one that finds nothing.
+// GraduateProject returns the passes one after the other, and then one that finds nothing.
 func (r *rooms) GraduateProject(ctx context.Context, in graduate.PassInput) (graduate.PassResult, error) {
 	return called(ctx, r, "GraduateProject", in, func() (graduate.PassResult, error) {
 		if len(r.passes) == 0 {
@@ -92,7 +92,7 @@ func graduationPaths() []path {
 	}
 }
 
-// passesAt notes when passes begin, since the run did.
+// passesAt notes when passes begin, as the time since the start of the run.
 func passesAt(env *testsuite.TestWorkflowEnvironment) *[]time.Duration {
 	begin, times := env.Now(), &[]time.Duration{}
 	env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
@@ -103,7 +103,7 @@ func passesAt(env *testsuite.TestWorkflowEnvironment) *[]time.Duration {
 	return times
 }
 
-// Wakes that come close together are one pass, twenty seconds after the first of them.
+// Wakes that arrive close together share one pass, twenty seconds after the first of them.
 func TestGraduationWaitsForOthers(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -119,7 +119,8 @@ func TestGraduationWaitsForOthers(t *testing.T) {
 	require.Equal(t, graduate.PassInput{Project: "p", At: first.At}, first, "nobody asked for a demotion")
 }
 
-// A pass goes on at once while sessions wait, each from the head that the one before left. Updates come in between.
+// Passes follow each other at once while sessions are pending, each from the head of the previous one. Updates run in
+// between.
 func TestGraduationGoesOn(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -144,8 +145,8 @@ func TestGraduationGoesOn(t *testing.T) {
 	require.Less(t, slices.Index(r.order(), "RunGraduationCommand"), len(r.order())-1, "a pass follows the command")
 }
 
-// A command that changed something is followed by a pass at once; one that changed nothing, and a pass that was asked
-// for, are not.
+// A pass follows at once after a command that changed something, but not after one that changed nothing or after a
+// requested pass.
 func TestGraduationAfterUpdates(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -176,8 +177,8 @@ func TestGraduationAfterUpdates(t *testing.T) {
 	}
 }
 
-// A pass that was asked for fails for its sender alone; one of the background is tried again, later and later, and no
-// wake brings that forward.
+// A requested pass fails for its sender alone. A background pass is retried after longer and longer pauses, and no wake
+// brings a retry forward.
 func TestGraduationOutlivesFailures(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("GraduateProject", schema.ErrorStoreRejected)
@@ -210,7 +211,7 @@ func inSeconds(times []time.Duration) []time.Duration {
 	return out
 }
 
-// What cannot be asked for is refused before anything is done.
+// An invalid request is refused before anything is done.
 func TestGraduationRefuses(t *testing.T) {
 	t.Parallel()
 	unreasoned, elsewhere, nothing := retiring("r"), retiring("r"), pass()
@@ -242,7 +243,7 @@ func TestGraduationRefuses(t *testing.T) {
 	}
 }
 
-// Whenever wakes come, a pass begins after each of them, and at most twenty seconds and a bit later.
+// Whenever wakes arrive, a pass begins after each of them, at most about twenty seconds later.
 func TestGraduationForgetsNoWake(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

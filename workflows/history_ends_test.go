@@ -25,15 +25,15 @@ import (
 	"axiommind/workflows"
 )
 
-// operated is a workflow with the activity at which things happen to it.
+// operated is a workflow with the activity at which an operator acts on it.
 type operated struct {
 	workflow string
 	start    starter
 	rooms    func(r *rooms)
 	activity string
-	// fails are the activities whose failure ends the run, besides those that have paths of their own.
+	// fails are the activities whose failure ends the run, except those that have paths of their own.
 	fails []string
-	// serial is set for a writer. Its updates fail and the run goes on.
+	// serial is set for a writer. Its updates fail and the run continues.
 	serial *serialWriter
 }
 
@@ -64,7 +64,7 @@ func everyWorkflow() []operated {
 	}
 }
 
-// like are the rooms of the workflow with a change.
+// like returns the rooms of the workflow with a change.
 func (w operated) like(change func(r *rooms)) func() *rooms {
 	return with(func(r *rooms) {
 		if w.rooms != nil {
@@ -74,8 +74,8 @@ func (w operated) like(change func(r *rooms)) func() *rooms {
 	})
 }
 
-// operatorPaths are what happens to each workflow: an attempt fails, an operator cancels or resets it, and each of its
-// activities fails for good.
+// operatorPaths returns paths for each workflow: an attempt fails, an operator cancels or resets it, and each of its
+// activities fails permanently.
 func operatorPaths() (out []path) {
 	for _, w := range everyWorkflow() {
 		out = append(out,
@@ -126,13 +126,13 @@ func startRefused(w serialWriter) starter {
 	}
 }
 
-// continuedPaths are runs whose server says after a few events that their history is long, and the runs that follow one.
+// continuedPaths returns runs whose server reports a long history after a few events, and the runs that follow one.
 func continuedPaths() []path {
 	const ended = enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW
-	holds, releases := besideAnother("AlignSession", ended)
-	holdsRealign, releasesRealign := besideAnother("AlignSession", ended)
-	holdsRebuild, releasesRebuild := besideAnother("FillShadow", ended)
-	holdsForget, releasesForget := besideAnother("EraseLog", ended)
+	holds, releases := duringAnother("AlignSession", ended)
+	holdsRealign, releasesRealign := duringAnother("AlignSession", ended)
+	holdsRebuild, releasesRebuild := duringAnother("FillShadow", ended)
+	holdsForget, releasesForget := duringAnother("EraseLog", ended)
 	more := with(func(r *rooms) { r.pending = slices.Repeat([]vector.Result{{Indexed: 1, More: true}}, 8) })
 	batch := with(func(r *rooms) { r.batch = batchRoom{items: itemsOf("s1", "s2", "s3"), pageSize: 10} })
 	backlogOf := func(n int) func() *rooms { return with(func(r *rooms) { r.dream.gathered = backlog(n) }) }
@@ -155,7 +155,7 @@ func continuedPaths() []path {
 	}
 }
 
-// failsFirst makes the first attempt of the activity fail as if a server were away.
+// failsFirst makes the first attempt of the activity fail as if a server were unavailable.
 func failsFirst(r *rooms, name string) func(context.Context, string) {
 	return func(ctx context.Context, called string) {
 		if called != name {
@@ -170,8 +170,7 @@ func failsFirst(r *rooms, name string) func(context.Context, string) {
 	}
 }
 
-// resetInTheMiddle resets a run that has ended to a workflow task in its middle, and returns the id of the run that
-// follows.
+// resetInTheMiddle resets an ended run to a workflow task in its middle, and returns the id of the run that follows.
 func resetInTheMiddle(ctx context.Context, t *testing.T, c client.Client, namespace string, run *common.WorkflowExecution) string {
 	var tasks []int64
 	it := c.GetWorkflowHistory(ctx, run.GetWorkflowId(), run.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -197,7 +196,7 @@ const (
 	kindRetried, kindContinued, kindWereReset = "retried", "continued as new", "reset"
 )
 
-// neverRecorded says of kinds of paths why a workflow has none.
+// neverRecorded contains, by workflow and kind of path, the reason why there is none.
 var neverRecorded = map[string]map[string]string{
 	schema.WorkflowNotifySummary: {kindContinued: "it has two activities"},
 	schema.WorkflowProjectTasks:  {kindFailed: "the failure of an update is that of its sender: the writer goes on"},
@@ -258,8 +257,8 @@ func kindsOf(h *history.History, kinds map[string]bool) {
 	}
 }
 
-// activitiesOf adds the activities of the history, and those that failed for good. An activity within a workflow task
-// is a marker.
+// activitiesOf adds the activities of the history, and those that failed permanently. An activity within a workflow
+// task is a marker.
 func activitiesOf(t *testing.T, h *history.History, called, failed map[string]bool) {
 	t.Helper()
 	names := map[int64]string{}

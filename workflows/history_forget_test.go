@@ -71,14 +71,14 @@ func (r *rooms) EndErasure(ctx context.Context, in erase.EndInput) error {
 	return err
 }
 
-// leftExecutions are those that Temporal has not deleted in time.
+// leftExecutions are the executions that Temporal has not deleted in time.
 var leftExecutions = []erase.Execution{{WorkflowID: "session/p/ann//s", RunID: "run"}}
 
 func forgetInput() schema.ForgetInput {
 	return schema.ForgetInput{ErasureScope: schema.ErasureScope{User: "ann"}, By: "bob"}
 }
 
-// forgetPaths are the ways through an erasure.
+// forgetPaths are the paths through an erasure.
 func forgetPaths() []path {
 	verify := forgetInput()
 	verify.ID, verify.Verify = "erasure-1", true
@@ -104,7 +104,7 @@ func startForgetAs(id string, in schema.ForgetInput) starter {
 	}
 }
 
-// Streams take events again before the vectors are made, which may take long, and the stores are searched after that.
+// Streams are unlocked before the vectors are rebuilt, which may take long, and the stores are searched after that.
 func TestForgetUnlocksBeforeVectors(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -133,8 +133,8 @@ func TestForgetUnlocksBeforeVectors(t *testing.T) {
 	require.False(t, early.Load(), "the search did not wait for the vectors")
 }
 
-// Whatever step fails, the end is recorded, and streams are unlocked unless tables still hold what was erased. Before the tombstone
-// there is nothing to end.
+// Whichever step fails, the end is recorded, and streams are unlocked unless tables still contain erased content.
+// Before the tombstone there is nothing to end.
 func TestForgetEnds(t *testing.T) {
 	t.Parallel()
 	steps := []string{

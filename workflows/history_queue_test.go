@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// queuePaths are the ways through a queue.
+// queuePaths are the paths through a queue.
 func queuePaths() []path {
 	away := temporal.NewApplicationError("connection refused", schema.ErrorStoreUnavailable)
 	never := temporal.NewNonRetryableApplicationError("read only", schema.ErrorStoreRejected, nil)
@@ -62,7 +62,7 @@ func startQueueAs(id string) starter {
 	}
 }
 
-// flushQueue flushes a queue. A run that hands over has it sent again.
+// flushQueue flushes a queue. It sends the update again if the run continues as new.
 func flushQueue(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
 	i := 0
 	require.EventuallyWithT(t, func(tries *assert.CollectT) {
@@ -78,7 +78,7 @@ func flushQueue(ctx context.Context, t *testing.T, c client.Client, run client.W
 	}, time.Minute, 300*time.Millisecond, "the queue is not flushed")
 }
 
-// cancelQueue cancels a queue once a context has come.
+// cancelQueue cancels a queue once a context has arrived.
 func cancelQueue(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
 	flushQueue(ctx, t, c, run)
 	cancel(ctx, t, c, run)

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// rebuildPaths are the ways through a rebuild.
+// rebuildPaths are the paths through a rebuild.
 func rebuildPaths() []path {
 	return []path{
 		{name: "rebuild", start: startRebuild(schema.RebuildInput{}), rooms: with(func(r *rooms) {

@@ -69,7 +69,7 @@ func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.W
 	return run
 }
 
-// startRebuildVectors has the collection made anew, while a session waits for its vectors.
+// startRebuildVectors rebuilds the collection while a session waits for its vectors.
 func startRebuildVectors(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
 	run := startVectorWriter(ctx, t, c)
 	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{

@@ -44,28 +44,28 @@ func historyFile(name string) string { return filepath.Join("testdata", "histori
 // starter starts a workflow.
 type starter func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun
 
-// path is one way through a workflow.
+// path is one path through a workflow.
 type path struct {
 	name string
-	// rooms are the activities, newRooms where nil.
+	// rooms are the activities. If it is nil, these are newRooms.
 	rooms func() *rooms
-	// start starts the workflow; processSession where nil.
+	// start starts the workflow. If it is nil, that is processSession.
 	start starter
 	// during happens while the workflow runs.
 	during func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun)
 	// fails is part of the error that the workflow ends with.
 	fails string
-	// then happens to the run that has ended, and returns the id of the run whose history is kept.
+	// then acts on the ended run, and returns the id of the run whose history is kept.
 	then func(ctx context.Context, t *testing.T, c client.Client, namespace string, run *common.WorkflowExecution) string
-	// last keeps the history of the last run, where each continues as the next one, and not that of the first.
+	// last keeps the history of the last run instead of the first, if runs continue as new.
 	last bool
-	// long makes the server say after a few events that the history is long.
+	// long makes the server report a long history after a few events.
 	long bool
 }
 
 func paths() []path {
-	holds, releases := besideAnother("AlignSession", enums.EVENT_TYPE_TIMER_STARTED)
-	holdsRealign, releasesRealign := besideAnother("AlignSession", enums.EVENT_TYPE_TIMER_STARTED)
+	holds, releases := duringAnother("AlignSession", enums.EVENT_TYPE_TIMER_STARTED)
+	holdsRealign, releasesRealign := duringAnother("AlignSession", enums.EVENT_TYPE_TIMER_STARTED)
 	out := []path{
 		{name: "process_session_success"},
 		{name: "process_session_unchanged", rooms: with(func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} })},
@@ -146,7 +146,7 @@ func paths() []path {
 	return out
 }
 
-// awayWithinTask makes the activity fail within the workflow task, as if its store were away.
+// awayWithinTask makes the activity fail within the workflow task, as if its store were unavailable.
 func awayWithinTask(r *rooms, name string) func(context.Context, string) {
 	return func(ctx context.Context, called string) {
 		if called != name {
@@ -161,8 +161,8 @@ func awayWithinTask(r *rooms, name string) func(context.Context, string) {
 	}
 }
 
-// besideAnother holds a run in the activity, and releases it once the run beside it has come to the event.
-func besideAnother(activity string, event enums.EventType) (holds func(context.Context, string), releases func(context.Context, *testing.T, client.Client, client.WorkflowRun)) {
+// duringAnother blocks a run in the activity, and releases it once the concurrent run has reached the event.
+func duringAnother(activity string, event enums.EventType) (holds func(context.Context, string), releases func(context.Context, *testing.T, client.Client, client.WorkflowRun)) {
 	release := make(chan struct{})
 	holds = func(_ context.Context, name string) {
 		if name == activity {
@@ -188,10 +188,10 @@ func failingIn(activity string) func() *rooms {
 	return func() *rooms { return newRooms().failing(activity, schema.ErrorInternal) }
 }
 
-// failsOnce makes the activity fail for good the first time it is called.
+// failsOnce makes the first call of the activity fail permanently.
 func failsOnce(name string) func() *rooms { return failsOften(name, 1) }
 
-// failsOften makes the activity fail for good the first times it is called.
+// failsOften makes the first calls of the activity fail permanently.
 func failsOften(name string, times int) func() *rooms {
 	return with(func(r *rooms) {
 		r.before = func(_ context.Context, called string) {
@@ -241,8 +241,8 @@ func hasEvent(ctx context.Context, t *testing.T, c client.Client, run client.Wor
 }
 
 // TestRecordHistories runs every path on a server, each in a namespace of its own, and keeps its
-// history. Writers that end when nothing comes for a minute make it take a few, so that many paths wait side by side;
-// some paths alone are recorded in seconds:
+// history. It takes a few minutes, because writers end only after an idle minute, so many paths run in parallel. Some
+// paths alone are recorded in seconds:
 //
 //	go test ./workflows -run TestRecordHistories -record -parallel 40
 //	go test ./workflows -run TestRecordHistories/paths/realign -record
@@ -378,8 +378,7 @@ func TestI11Replay(t *testing.T) {
 	}
 }
 
-// A workflow that does something else than a history says does not replay it; were this to pass,
-// TestI11Replay would prove nothing.
+// A workflow that deviates from a history must fail its replay. Otherwise TestI11Replay would prove nothing.
 func TestI11ReplaySeesChanges(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(h *history.History){
@@ -411,8 +410,8 @@ func eventOf(t *testing.T, h *history.History, kind enums.EventType) *history.Hi
 	return nil
 }
 
-// Histories are read by others: nothing in them tells of the machine that recorded them. None is
-// large, and no payload in one comes near the limit.
+// Histories are public, so they contain nothing about the machine that recorded them. None is large, and no payload
+// comes near the limit.
 func TestHistoriesAreClean(t *testing.T) {
 	t.Parallel()
 	host, err := os.Hostname()

@@ -19,9 +19,9 @@ import (
 	"axiommind/schema"
 )
 
-// strict makes a workflow check its input, which people also type into Temporal's UI. Input that can't be
-// decoded, or that names an unknown field, fails the run at once with the reason. The SDK ignores unknown
-// fields, and its own errors have no type.
+// strict makes a workflow check its input, which people also type into Temporal's UI. Input that can't be decoded, or
+// that has an unknown field, fails the run at once with the reason. The SDK ignores unknown fields, and its own errors
+// have no type.
 func strict[In, Out any](run func(workflow.Context, In) (Out, error)) func(workflow.Context, converter.RawValue) (Out, error) {
 	return func(ctx workflow.Context, raw converter.RawValue) (Out, error) {
 		in, err := decodeInput[In](raw)
@@ -56,8 +56,7 @@ func decodeInput[In any](raw converter.RawValue) (in In, err error) {
 	}
 }
 
-// decodeStrictly reads one JSON object that names no field which the target, a pointer to a struct,
-// does not have.
+// decodeStrictly decodes one JSON object into the target, a pointer to a struct. Unknown fields are errors.
 func decodeStrictly(data []byte, target any) error {
 	fields := reflect.TypeOf(target).Elem()
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -84,8 +83,7 @@ func decodeStrictly(data []byte, target any) error {
 	return nil
 }
 
-// unknownField returns the first name in the JSON that the type has no field for, with the path that
-// leads to it, and the names that are known there.
+// unknownField returns the path of the first name in the JSON without a field in the type, and the known names there.
 func unknownField(data []byte, t reflect.Type, path string) (unknown string, known []string) {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -119,8 +117,7 @@ func unknownField(data []byte, t reflect.Type, path string) (unknown string, kno
 	return "", nil
 }
 
-// wrongTime returns the first field in the JSON that is no time although it is to be one, with the path that leads to
-// it, and what it is.
+// wrongTime returns the path of the first field in the JSON that should be a time but is not, with its value.
 func wrongTime(data []byte, t reflect.Type, path string) (wrong, given string) {
 	var object map[string]json.RawMessage
 	switch {
@@ -142,7 +139,7 @@ func wrongTime(data []byte, t reflect.Type, path string) (wrong, given string) {
 	return "", ""
 }
 
-// fieldNamed finds a field as encoding/json does: case does not count.
+// fieldNamed finds a field like encoding/json, which ignores case.
 func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
 	for _, f := range reflect.VisibleFields(t) {
 		if jsonName(f) != "" && strings.EqualFold(jsonName(f), name) {
@@ -162,7 +159,7 @@ func namesOf(t reflect.Type) []string {
 	return names
 }
 
-// jsonName is the field's name in JSON, empty for one that has none of its own.
+// jsonName returns the field's name in JSON, or "" if it has none of its own.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
@@ -175,7 +172,7 @@ func jsonName(f reflect.StructField) string {
 	}
 }
 
-// kindOf is a type's name in JSON.
+// kindOf returns a type's name in JSON.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

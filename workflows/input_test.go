@@ -34,8 +34,8 @@ func encodedInput(encoding, data string) converter.RawValue {
 	})
 }
 
-// What is wrong with an input is said at once, with names to choose from, and nothing is done: no
-// activity is called, and the run does not wait for ever for a worker that can read it.
+// An invalid input is refused at once, with the reason and the known names. No activity is called, and the run does not
+// wait for ever for a worker that can read it.
 func TestInputRefused(t *testing.T) {
 	t.Parallel()
 	for _, w := range startable {
@@ -65,7 +65,7 @@ func TestInputRefused(t *testing.T) {
 	}
 }
 
-// A field is named by the way that leads to it.
+// A field is named by its path.
 func TestInputRefusedInside(t *testing.T) {
 	t.Parallel()
 	env := newEnvironment(newRooms(), sessionInput().Key().WorkflowID())
@@ -73,7 +73,7 @@ func TestInputRefusedInside(t *testing.T) {
 	requireInvalid(t, env.GetWorkflowError(), `there is no field "messages[1].contents", only role, content`)
 }
 
-// A time that cannot be read is named with the form that is wanted.
+// An unreadable time is reported with the expected form.
 func TestInputRefusesTime(t *testing.T) {
 	t.Parallel()
 	for given, says := range map[string]string{
@@ -92,7 +92,7 @@ func TestInputRefusesTime(t *testing.T) {
 	}
 }
 
-// No input at all is for the workflow to judge, as an empty one is.
+// The workflow judges a missing input like an empty one.
 func TestInputAbsent(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]any{"none": nil, "nil": {nil}, "empty": {jsonInput(`{}`)}, "null": {jsonInput(`null`)}} {

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// queueEvents is the length of a history at which a queue hands over, and queueSessions is how many sessions one run
-	// processes.
+	// queueEvents is the length of a history at which a queue continues as new, and queueSessions is how many sessions
+	// one run processes.
 	queueEvents   = 4000
 	queueSessions = 1000
-	// queueBytes is the size of a history at which a queue hands over though it has processed nothing.
+	// queueBytes is the size of a history at which a queue continues as new even if it has processed nothing.
 	queueBytes = 24 << 20
-	// maxTries is how often a session is tried whose failure may pass. The pause before the next try doubles, up to
+	// maxTries is how often a session with a passing failure is tried. The pause before the next try doubles, up to
 	// lastTries times the first.
 	maxTries  = 8
 	lastTries = 60
-	// maxAgain bounds the failures that one run hands to the next. Of others the tries are counted anew.
+	// maxAgain bounds the failures that one run passes to the next. For the others the count of tries starts again.
 	maxAgain = 100
 	// maxShown bounds the sessions in the answer to a query.
 	maxShown = 100
@@ -32,12 +32,13 @@ const (
 
 var queues *queue.Activities
 
-// MemoryQueue takes contexts of one user and agent by the signal [schema.SignalEnqueue], waits until no more come, and has
-// their sessions processed, one after the other. A context is stored before anything else is done with it: what waits is
-// what the log says, and a run that is lost loses nothing.
+// MemoryQueue receives contexts of one user and agent by the signal [schema.SignalEnqueue], waits until no more arrive,
+// and has their sessions processed one after the other. It stores a context before anything else, so the log contains
+// all pending items and a lost run loses nothing.
 //
-// The queue is processed as a whole, as the requirement has it: when nothing came for the time that the last context says,
-// when one has waited for as long as it may, or when one asks for it. A statement that asks for it is processed alone.
+// The queue is processed as a whole, as the requirement demands: when nothing has arrived for the debounce time of the
+// last context, when a context has waited for its maximum time, or when a context asks for it. A statement that asks
+// for it is processed alone.
 func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	if err := (schema.FlushInput{User: in.User, Agent: in.Agent}).Validate(); err != nil {
 		return invalidInput(err)
@@ -46,7 +47,7 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 		return invalidInput(fmt.Errorf("the queue of this user and agent is the workflow %q: signal that one", id))
 	}
 	q := &memoryQueue{
-		input: in, threads: map[queueKey]*queuedThread{}, again: map[queueKey]schema.QueueAgain{},
+		input: in, threads: map[queueKey]*queuedThread{}, again: map[queueKey]schema.QueueRetry{},
 		contexts: workflow.GetSignalChannel(ctx, schema.SignalEnqueue), tries: timingOf(ctx).Tries,
 	}
 	if c := in.Continued; c != nil {
@@ -61,7 +62,7 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	if err := q.serve(ctx); err != nil {
 		return err
 	}
-	// What came is stored even if the run is cancelled.
+	// Received contexts are stored even if the run is cancelled.
 	apart, _ := workflow.NewDisconnectedContext(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		ctx.Done().Receive(ctx, nil)
@@ -79,21 +80,22 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 
 type queueKey struct{ project, thread string }
 
-// queuedThread is a session that waits, or that is processed.
+// queuedThread is a session that is pending or in progress.
 type queuedThread struct {
-	// QueuedThread holds what waits.
+	// QueuedThread contains the pending contexts.
 	schema.QueuedThread
-	// taken holds the contexts that were taken for the session at work, and session is its future, nil if it is not at work.
+	// taken contains the contexts of the session in progress, and session is its future, or nil if it is not in
+	// progress.
 	taken   schema.QueuedThread
 	session workflow.ChildWorkflowFuture
-	// batch is true if the session is to be processed in the present go.
+	// batch is true if the session is processed in the current pass over the queue.
 	batch bool
-	// tries counts its failures, and notBefore is when it is tried again.
+	// tries counts its failures, and notBefore is the time of the next try.
 	tries     int
 	notBefore time.Time
-	// wait is how long to wait while another run processes the session.
+	// wait is the pause while another run processes the session.
 	wait time.Duration
-	// most bounds how many contexts the session is given at once, to find the one that can't be read. 0 means no bound.
+	// most bounds how many contexts the session gets at once, to find the one that can't be read. 0 means no bound.
 	most int
 }
 
@@ -101,42 +103,41 @@ type queuedThread struct {
 type memoryQueue struct {
 	input    schema.MemoryQueueInput
 	contexts workflow.ReceiveChannel
-	// threads are all sessions that wait or are processed. order are those that wait, in the order in which their last
-	// contexts came.
+	// threads are all sessions that are pending or in progress. order lists the pending ones in the order of their last
+	// contexts.
 	threads map[queueKey]*queuedThread
 	order   []*queuedThread
-	// atWork are the sessions at work. Others wait for the last one only: those before it are slow. settling counts the slow
-	// ones whose end is being recorded.
+	// atWork are the sessions in progress. Others wait only for the last one, because those before it are slow.
+	// settling counts the sessions whose end is being recorded.
 	atWork   []*queuedThread
 	settling int
 
 	head  schema.StreamHead
 	since uint64
-	// quietAt is when nothing came for as long as the last context says.
+	// quietAt is the end of the debounce time of the last context.
 	quietAt time.Time
 	// notBefore is when the next session may start.
 	notBefore time.Time
 	last      *schema.QueueResult
-	// tries is the pause before the first try after a failure that may pass.
+	// tries is the first pause after a passing failure.
 	tries time.Duration
-	// again are failures that an earlier run has seen.
-	again   map[queueKey]schema.QueueAgain
+	// again are the failures from an earlier run.
+	again   map[queueKey]schema.QueueRetry
 	flushes []*flushing
-	// done counts the sessions that this run processed, refused the contexts that it refused.
+	// done counts the sessions that this run processed, and refused the contexts that it refused.
 	done, refused int
 	full          bool
-	// storing is true while contexts that came are stored, which stand after storedTo. closing is true once the run takes no
-	// more updates.
-	// loaded is true once what waits is known.
+	// storing is true while received contexts are being stored, at positions after storedTo. closing is true once the
+	// run accepts no more updates. loaded is true once the pending contexts are known.
 	storing, closing, cancelled, loaded bool
 	storedTo                            uint64
-	// changed is set by whatever may let the run go on. alarm is the next time at which it looks again.
+	// changed is set by every change that may unblock the run. alarm is the next time at which the run checks again.
 	changed bool
 	alarm   time.Time
 }
 
-// run processes what is due until nothing came for a while, or until the run is cancelled. It returns true when the run has
-// grown so long that another one should follow. Then nothing is left unread.
+// run processes due sessions until the queue is idle or the run is cancelled. It returns true if the run has grown so
+// long that another one should follow. No signal is then left unread.
 func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
 	for {
 		q.changed = false
@@ -168,20 +169,21 @@ func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
 	}
 }
 
-// isIdle reports whether nothing is left to do, and nothing was left unread.
+// isIdle reports whether nothing is left to do and no signal is unread.
 func (q *memoryQueue) isIdle(ctx workflow.Context) bool {
 	return len(q.threads) == 0 && !q.storing && q.contexts.Len() == 0 && workflow.AllHandlersFinished(ctx)
 }
 
-// isLong reports whether another run should follow. What waits is a part of the history, and may be so much that the server
-// suggests it at once: a run that had processed nothing would be followed by one that does the same.
+// isLong reports whether another run should follow. It ignores the server's suggestion if the run has processed nothing
+// and its history is small: a large backlog makes the server suggest it at once, so runs would follow each other
+// without progress.
 func (q *memoryQueue) isLong(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
 	return q.done >= queueSessions || info.GetCurrentHistoryLength() >= queueEvents ||
 		info.GetContinueAsNewSuggested() && (q.done > 0 || info.GetCurrentHistorySize() >= queueBytes)
 }
 
-// drain stores what came, and takes no more updates: what a run leaves unread is lost.
+// drain stores all received contexts and accepts no more updates, because signals that a run leaves unread are lost.
 func (q *memoryQueue) drain(ctx workflow.Context) {
 	q.closing = true
 	_ = workflow.Await(ctx, func() bool {
@@ -189,7 +191,7 @@ func (q *memoryQueue) drain(ctx workflow.Context) {
 	}) // Nothing cancels it.
 }
 
-// dueAt is when the queue is processed, zero if nothing waits.
+// dueAt returns when the queue is processed, or zero if nothing is pending.
 func (q *memoryQueue) dueAt() (at time.Time) {
 	for _, t := range q.order {
 		if due := q.dueOf(t); t.waits() && (at.IsZero() || due.Before(at)) {
@@ -199,7 +201,7 @@ func (q *memoryQueue) dueAt() (at time.Time) {
 	return at
 }
 
-// dueOf is when the session makes the queue be processed, or when it is tried again.
+// dueOf returns the time at which the session triggers the queue, or at which it is retried.
 func (q *memoryQueue) dueOf(t *queuedThread) time.Time {
 	switch {
 	case !t.notBefore.IsZero():
@@ -213,8 +215,8 @@ func (q *memoryQueue) dueOf(t *queuedThread) time.Time {
 	}
 }
 
-// fire begins to process what waits, if it is due. A session that failed waits for its time, and then is tried alone, and so is
-// a statement that is due at once.
+// fire starts the processing of pending sessions that are due. A failed session waits for its time and is then retried
+// alone. A statement that is due at once also runs alone.
 func (q *memoryQueue) fire(now time.Time) {
 	due := func(t *queuedThread) bool { return t.waits() && t.notBefore.IsZero() && !q.dueOf(t).After(now) }
 	all := slices.ContainsFunc(q.order, func(t *queuedThread) bool { return due(t) && !t.Alone() })
@@ -225,8 +227,8 @@ func (q *memoryQueue) fire(now time.Time) {
 	}
 }
 
-// next returns the session to process now: one that is asked for, else one that has waited for as long as it may, else the
-// one whose last context came first.
+// next returns the session to process now: a requested one, else one that has waited for its maximum time, else the one
+// whose last context is the oldest.
 func (q *memoryQueue) next(now time.Time) (first *queuedThread) {
 	if now.Before(q.notBefore) {
 		return nil
@@ -239,7 +241,7 @@ func (q *memoryQueue) next(now time.Time) (first *queuedThread) {
 	return first
 }
 
-// waits reports whether the session can be processed: the later contexts of one at work can't.
+// waits reports whether the session can be processed. Later contexts of a session in progress can't.
 func (t *queuedThread) waits() bool { return t.session == nil }
 
 func (t *queuedThread) urgency(now time.Time) int {
@@ -253,7 +255,7 @@ func (t *queuedThread) urgency(now time.Time) int {
 	}
 }
 
-// wakeAt is when the run has something to do, zero if it waits for nothing.
+// wakeAt returns when the run has something to do, or zero if nothing is scheduled.
 func (q *memoryQueue) wakeAt() time.Time {
 	if slices.ContainsFunc(q.order, func(t *queuedThread) bool { return t.waits() && t.batch }) {
 		return q.notBefore
@@ -261,8 +263,8 @@ func (q *memoryQueue) wakeAt() time.Time {
 	return q.dueAt()
 }
 
-// setAlarm makes the run look again at the time, unless it does so before. A timer is not put off when another context
-// comes: the run looks too early then, and sets the next one. That is two events for many contexts.
+// setAlarm wakes the run at the time, unless an earlier alarm is set. A timer is not postponed when another context
+// arrives: the run wakes too early and sets the next one. That costs two events for many contexts.
 func (q *memoryQueue) setAlarm(ctx workflow.Context, at time.Time) {
 	now := workflow.Now(ctx)
 	if q.alarm.After(now) && !at.Before(q.alarm) {
@@ -275,11 +277,12 @@ func (q *memoryQueue) setAlarm(ctx workflow.Context, at time.Time) {
 	})
 }
 
-// nothingUpTo is the position up to which nothing waits once the session at work has ended, if one is given.
+// nothingUpTo returns the position up to which nothing is pending. It does not count the contexts of the session that
+// has ended, if one is given.
 func (q *memoryQueue) nothingUpTo(ended *queuedThread) uint64 {
 	up := q.head.Seq
 	if q.storing {
-		up = min(up, q.storedTo) // What is being stored may stand before what another activity has appended since.
+		up = min(up, q.storedTo) // Contexts that are being stored may be before events that another activity has appended since.
 	}
 	for _, t := range q.order {
 		up = min(up, t.Positions[0]-1)
@@ -292,7 +295,7 @@ func (q *memoryQueue) nothingUpTo(ended *queuedThread) uint64 {
 	return max(up, q.since)
 }
 
-// recall takes over what the run before it has told senders.
+// recall restores the memo that the previous run set for senders.
 func (q *memoryQueue) recall(ctx workflow.Context) error {
 	told := workflow.GetInfo(ctx).Memo.GetFields()[schema.QueueMemoFull]
 	if told == nil {
@@ -304,7 +307,7 @@ func (q *memoryQueue) recall(ctx workflow.Context) error {
 	return nil
 }
 
-// tellFull lets senders know whether the queue takes contexts of other sessions.
+// tellFull tells senders by the memo whether the queue accepts contexts of other sessions.
 func (q *memoryQueue) tellFull(ctx workflow.Context) {
 	full := len(q.threads) >= schema.QueueNearlyFull || q.full && len(q.threads) >= schema.QueueNearlyFull*9/10
 	if full == q.full {
@@ -316,7 +319,7 @@ func (q *memoryQueue) tellFull(ctx workflow.Context) {
 	}
 }
 
-// tell shows what the queue does.
+// tell shows the state of the queue.
 func (q *memoryQueue) tell(ctx workflow.Context) {
 	line := fmt.Sprintf("%d sessions wait", len(q.order))
 	if at := q.dueAt(); !at.IsZero() {
@@ -325,7 +328,7 @@ func (q *memoryQueue) tell(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s · %d processed by this run", line, q.done))
 }
 
-// handOver returns what the next run needs besides the log.
+// handOver returns the state that the next run needs in addition to the log.
 func (q *memoryQueue) handOver() *schema.QueueContinued {
 	c := &schema.QueueContinued{Since: q.nothingUpTo(nil), NotBefore: q.notBefore, Last: q.last}
 	for _, t := range q.order {
@@ -339,11 +342,11 @@ func (q *memoryQueue) handOver() *schema.QueueContinued {
 	return c
 }
 
-func (t *queuedThread) failure() schema.QueueAgain {
-	return schema.QueueAgain{Project: t.Project, Thread: t.Thread, Attempts: t.tries, At: t.notBefore}
+func (t *queuedThread) failure() schema.QueueRetry {
+	return schema.QueueRetry{Project: t.Project, Thread: t.Thread, Attempts: t.tries, At: t.notBefore}
 }
 
-// sortOrder puts the sessions that wait into their order.
+// sortOrder sorts the pending sessions by their last contexts.
 func (q *memoryQueue) sortOrder() {
 	last := func(t *queuedThread) uint64 { return t.Positions[len(t.Positions)-1] }
 	slices.SortStableFunc(q.order, func(a, b *queuedThread) int { return cmp.Compare(last(a), last(b)) })

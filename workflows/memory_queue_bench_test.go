@@ -19,17 +19,17 @@ import (
 	"axiommind/workflows/workflowtest"
 )
 
-// queueRoom stands in for the activities of queues. It holds one queue.
+// queueRoom replaces the activities of queues. It contains one queue.
 type queueRoom struct {
 	mu       sync.Mutex
 	contexts []schema.ContextEnqueuedPayload
-	// at is when each came, ended is true for one that was processed, and ends are what became of sessions.
+	// at is the time when each arrived, ended is true for a processed one, and ends are the outcomes of sessions.
 	at    []time.Time
 	ended []bool
 	ends  []schema.ContextProcessedPayload
-	// fail is the error of the next calls.
+	// fail contains the errors of the next calls.
 	fail []error
-	// page bounds what a page holds.
+	// page bounds the contexts of a page.
 	page int
 }
 
@@ -108,7 +108,7 @@ func (r *queueRoom) LoadQueue(_ context.Context, in queue.LoadInput) (queue.Load
 	return out, nil
 }
 
-// waiting are the texts of the messages that wait, in order.
+// waiting returns the texts of the pending messages, in order.
 func (r *queueRoom) waiting() (texts []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +141,7 @@ type queueBench struct {
 	starts []queueStart
 	began  time.Time
 	n      int
-	// session is what a session does: nothing, if it is nil.
+	// session is the work of a session. Nil means none.
 	session func(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error)
 }
 
@@ -155,7 +155,7 @@ func newQueueBench(room *queueRoom, in schema.MemoryQueueInput) *queueBench {
 	return b
 }
 
-// queueRegistry leaves out process_session, for which a bench has its own.
+// queueRegistry leaves out process_session, because a bench has its own.
 type queueRegistry struct {
 	*testsuite.TestWorkflowEnvironment
 }
@@ -179,7 +179,7 @@ func (b *queueBench) processSession(ctx workflow.Context, in schema.ProcessSessi
 	return result, err
 }
 
-// context is a context with one message, which is its text.
+// context returns a context with one message of the text.
 func (b *queueBench) context(thread, text string) schema.QueuedContext {
 	b.n++
 	return schema.QueuedContext{
@@ -209,7 +209,7 @@ func (b *queueBench) execute() error {
 	return b.GetWorkflowError()
 }
 
-// threads are the sessions in the order in which they were started.
+// threads returns the sessions in the order of their starts.
 func (b *queueBench) threads() (threads []string) {
 	for _, s := range b.starts {
 		threads = append(threads, s.thread)

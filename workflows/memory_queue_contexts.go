@@ -16,14 +16,15 @@ const (
 	// maxStored and maxStoredBytes bound the contexts that are stored at once.
 	maxStored      = 200
 	maxStoredBytes = 48 << 10
-	// pagesAtOnce is how many pages are loaded in one workflow task, whose answer to the server holds them all, in at most
-	// 4 MB.
+	// pagesAtOnce is how many pages are loaded in one workflow task. Its response to the server contains them all, in
+	// at most 4 MB.
 	pagesAtOnce = 20
-	// logAgain is the longest pause before the log is tried again.
+	// logAgain is the longest pause before a retry to reach the log.
 	logAgain = 10 * time.Minute
 )
 
-// certainly calls an activity of the queue until it succeeds. What a queue was told is nowhere else, so it must not give up.
+// certainly calls an activity of the queue until it succeeds. It must not give up, because the signals of a queue are
+// stored nowhere else.
 func certainly[In, Out any](ctx workflow.Context, what string, activity func(ctx workflow.Context, in In) (Out, error), in In) Out {
 	for pause := time.Second; ; pause = min(2*pause, logAgain) {
 		out, err := activity(storeWork(ctx, what), in)
@@ -48,7 +49,7 @@ func endContexts(ctx workflow.Context, in queue.EndInput) (schema.StreamHead, er
 	return quickly(ctx, queues.EndContexts, in)
 }
 
-// load takes in what waits.
+// load loads the pending contexts from the log.
 func (q *memoryQueue) load(ctx workflow.Context) {
 	in := queue.LoadInput{User: q.input.User, Agent: q.input.Agent, Since: q.since}
 	var debounce time.Duration
@@ -77,7 +78,7 @@ func (q *memoryQueue) load(ctx workflow.Context) {
 	}
 }
 
-// merge adds a session, or more contexts of one, as the log holds them.
+// merge adds a session, or more contexts of one, from the log.
 func (q *memoryQueue) merge(more schema.QueuedThread) {
 	k := queueKey{more.Project, more.Thread}
 	t, known := q.threads[k]
@@ -91,7 +92,7 @@ func (q *memoryQueue) merge(more schema.QueuedThread) {
 	t.join(more)
 }
 
-// join adds contexts to those that wait.
+// join adds contexts to the pending ones.
 func (t *queuedThread) join(more schema.QueuedThread) {
 	if t.Due.IsZero() || more.Due.Before(t.Due) {
 		t.Due = more.Due
@@ -110,7 +111,7 @@ func (t *queuedThread) join(more schema.QueuedThread) {
 	t.IncludeTools, t.Flush = t.IncludeTools || more.IncludeTools, cmp.Or(more.Flush, t.Flush)
 }
 
-// receive stores what comes, as long as the run lives.
+// receive stores received contexts for as long as the run lives.
 func (q *memoryQueue) receive(ctx workflow.Context) {
 	for {
 		_ = workflow.Await(ctx, func() bool { return q.contexts.Len() > 0 }) // Nothing cancels it.
@@ -123,8 +124,8 @@ func (q *memoryQueue) receive(ctx workflow.Context) {
 	}
 }
 
-// receiveSome returns contexts that came, as many as are stored at once. It refuses those of other sessions while the queue
-// is full.
+// receiveSome returns received contexts, as many as are stored at once. It refuses contexts of other sessions while the
+// queue is full.
 func (q *memoryQueue) receiveSome(ctx workflow.Context) (contexts []schema.ContextEnqueuedPayload) {
 	ids, fresh := map[string]bool{}, map[queueKey]bool{}
 	for size := 0; len(contexts) < maxStored && size < maxStoredBytes; {
@@ -136,7 +137,7 @@ func (q *memoryQueue) receiveSome(ctx workflow.Context) (contexts []schema.Conte
 		if err == nil && c.Queue().Stream() != q.input.Stream() {
 			err = errOtherWriter(c.Queue().Stream())
 		}
-		if err != nil { // The door refuses such contexts. Somebody has sent it another way.
+		if err != nil { // The door refuses such contexts, so this one was sent in another way.
 			workflow.GetLogger(ctx).Error("a signal is no context of this queue", "reason", err)
 			continue
 		}
@@ -158,7 +159,7 @@ func (q *memoryQueue) receiveSome(ctx workflow.Context) (contexts []schema.Conte
 	return contexts
 }
 
-// store stores the contexts, and adds them to what waits. One that came before is there already.
+// store stores the contexts and adds them to the pending ones. A repeated context is already there.
 func (q *memoryQueue) store(ctx workflow.Context, contexts []schema.ContextEnqueuedPayload) {
 	if len(contexts) == 0 {
 		return
@@ -176,7 +177,7 @@ func (q *memoryQueue) store(ctx workflow.Context, contexts []schema.ContextEnque
 	}
 }
 
-// add adds a context to what waits. Its session goes to the end of the order.
+// add adds a context to the pending ones. Its session moves to the end of the order.
 func (q *memoryQueue) add(c schema.QueuedContext, position uint64, now time.Time) {
 	k := queueKey{c.Project, c.Thread}
 	t := q.threads[k]
@@ -187,7 +188,7 @@ func (q *memoryQueue) add(c schema.QueuedContext, position uint64, now time.Time
 	queue.Add(&t.QueuedThread, c, position, now)
 	q.order = append(slices.DeleteFunc(q.order, func(o *queuedThread) bool { return o == t }), t)
 	if t.tries == 0 || c.Now {
-		t.notBefore = time.Time{} // A session that failed waits for its time, whatever comes meanwhile.
+		t.notBefore = time.Time{} // A failed session waits for its time, whatever arrives meanwhile.
 	}
 	if debounce, _ := c.Waits(); !c.Alone() || q.quietAt.IsZero() {
 		q.quietAt = now.Add(debounce)

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// What fails and may succeed later is tried again, and holds up nobody.
+// A session with a passing failure is retried, and blocks no other one.
 func TestQueueTriesAgain(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -45,7 +45,7 @@ func TestQueueGivesUp(t *testing.T) {
 		return schema.ProcessSessionResult{}, modelAway(in)
 	}
 	b.enqueue(0, b.context("t1", "a"))
-	// What comes meanwhile makes no try earlier.
+	// Contexts that arrive meanwhile bring no retry forward.
 	for i := range 30 {
 		b.enqueue(time.Duration(i+1)*40*time.Second, b.context("t1", fmt.Sprint(i)))
 	}
@@ -63,7 +63,7 @@ func modelAway(in schema.ProcessSessionInput) error {
 	})
 }
 
-// Contexts that a session was not given, or has not read, are not given up with it.
+// Contexts that a session was not given or has not read are not given up with it.
 func TestQueueGivesUpWhatWasReadAlone(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -95,7 +95,7 @@ func TestQueueGivesUpWhatWasReadAlone(t *testing.T) {
 	require.Less(t, len(b.starts), 30)
 }
 
-// What was never read waits for a server for as long as that takes.
+// Contexts that were never read wait for a server for as long as that takes.
 func TestQueueWaitsForTheLog(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -117,7 +117,7 @@ func TestQueueWaitsForTheLog(t *testing.T) {
 	require.Empty(t, b.room.ends[0].Error)
 }
 
-// A session that somebody cancels each time is given up in the end.
+// A session that is cancelled each time is given up in the end.
 func TestQueueGivesUpWhatIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -132,7 +132,8 @@ func TestQueueGivesUpWhatIsCancelled(t *testing.T) {
 	require.Equal(t, schema.ErrorCancelled, b.room.ends[0].ErrorType)
 }
 
-// A session that takes hours holds up the user's next ones for a time slot, and no more. Its end is recorded without another start.
+// A session that takes hours blocks the user's next ones for one time slot only. Its end is recorded without another
+// start.
 func TestQueueDoesNotWaitForSlowSessions(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -162,7 +163,7 @@ func TestQueueDoesNotWaitForSlowSessions(t *testing.T) {
 	require.Len(t, b.room.ends, 3)
 }
 
-// A slow session that fails, or that is cancelled, counts and backs off like any other one.
+// A slow session that fails or is cancelled counts and backs off like any other.
 func TestQueueCountsSlowSessionsThatFail(t *testing.T) {
 	t.Parallel()
 	for kind, failure := range map[string]func(schema.ProcessSessionInput) error{
@@ -182,7 +183,7 @@ func TestQueueCountsSlowSessionsThatFail(t *testing.T) {
 				return schema.ProcessSessionResult{}, failure(in)
 			}
 			b.enqueue(0, b.context("slow", "a"))
-			for i := range 240 { // Others come as long as it is tried.
+			for i := range 240 { // Others arrive as long as it is tried.
 				b.enqueue(time.Duration(5*i+2)*time.Minute, b.context("other", fmt.Sprint(i)))
 			}
 			shown := 0
@@ -217,7 +218,8 @@ func TestQueueCountsSlowSessionsThatFail(t *testing.T) {
 	}
 }
 
-// A session in back-off is tried again when a slow one has used up its slot; later contexts of the slow one wait for its end.
+// A session in back-off is retried when a slow one has used up its slot. Later contexts of the slow one wait for its
+// end.
 func TestQueueTriesAgainWhileASlowSessionRuns(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -243,7 +245,7 @@ func TestQueueTriesAgainWhileASlowSessionRuns(t *testing.T) {
 	require.Empty(t, b.room.waiting())
 }
 
-// Sessions that no other waits behind cost no timer.
+// Sessions without a successor in the queue cost no timer.
 func TestQueueStartsNoTimerForOneSession(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)

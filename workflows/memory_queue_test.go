@@ -69,7 +69,8 @@ func TestQueueAtOnce(t *testing.T) {
 	require.Equal(t, []queueStart{{time.Second, "t2", []uint64{2}}, {time.Second + schema.QueuePause, "t1", []uint64{1}}}, b.starts)
 }
 
-// A statement that is due at once is processed alone, and delays nothing else. Of an agent it is not admitted to a full queue.
+// A statement that is due at once is processed alone and delays nothing else. An agent's statement is not admitted to a
+// full queue.
 func TestQueueStatementAlone(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -122,7 +123,7 @@ func TestQueueFlush(t *testing.T) {
 	require.Equal(t, schema.FlushResult{}, results[2])
 }
 
-// updateCallback hands on the result of an update.
+// updateCallback passes on the result of an update.
 type updateCallback struct {
 	t    *testing.T
 	done func(any)
@@ -154,7 +155,7 @@ func TestQueueHandsOnWhatContextsSay(t *testing.T) {
 	require.True(t, got[0].IncludeTools)
 }
 
-// A flush in the first moment of a run waits until it is known what waits.
+// A flush at the very start of a run waits until the pending contexts are loaded.
 func TestQueueFlushesWhatWaited(t *testing.T) {
 	t.Parallel()
 	room := &queueRoom{}
@@ -162,7 +163,7 @@ func TestQueueFlushesWhatWaited(t *testing.T) {
 	first.enqueue(0, first.context("t1", "a"))
 	first.RegisterDelayedCallback(first.CancelWorkflow, time.Second)
 	require.Error(t, first.execute())
-	for range 6 { // The log is away for a while.
+	for range 6 { // The log is unavailable for a while.
 		room.fail = append(room.fail, temporal.NewNonRetryableApplicationError("read only", schema.ErrorStoreRejected, nil))
 	}
 	b := newQueueBench(room, annQueue)
@@ -176,7 +177,7 @@ func TestQueueFlushesWhatWaited(t *testing.T) {
 	require.Equal(t, 1, processed)
 }
 
-// A run that the server finds long at once, as so much waits, processes something all the same.
+// A run whose backlog makes the server suggest continuing as new at once still processes something.
 func TestQueueHandsOverNoEarlierThanItWorks(t *testing.T) {
 	t.Parallel()
 	room := &queueRoom{}
@@ -196,7 +197,7 @@ func TestQueueHandsOverNoEarlierThanItWorks(t *testing.T) {
 	require.EqualValues(t, 2, next.Continued.FiringTo, "the third waits until it is quiet")
 }
 
-// A session that takes only a part of what it is given is given the rest at once.
+// A session that takes only some of its contexts gets the rest at once.
 func TestQueueGivesTheRest(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -211,7 +212,7 @@ func TestQueueGivesTheRest(t *testing.T) {
 	require.Empty(t, b.room.waiting())
 }
 
-// The log may be away for longer than an activity tries.
+// The log may be unavailable for longer than an activity is retried.
 func TestQueueStoresInTheEnd(t *testing.T) {
 	t.Parallel()
 	room := &queueRoom{}
@@ -253,7 +254,7 @@ func TestQueueIsCancelled(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, b.room.waiting(), "it waits for the next run")
 }
 
-// A full queue refuses other sessions, but what corrects, what is urgent and what it knows.
+// A full queue refuses other sessions, except for corrections, urgent contexts and contexts of known sessions.
 func TestQueueIsFull(t *testing.T) {
 	t.Parallel()
 	room := &queueRoom{}
@@ -283,8 +284,8 @@ func TestQueueIsFull(t *testing.T) {
 	require.NotEmpty(t, room.contexts[schema.MaxQueuedThreads].Refused)
 }
 
-// Whatever comes, in whatever order and however often, each context is given to its session, and a run that hands over
-// loses nothing.
+// Whatever contexts arrive, in any order and however often, each is given to its session, and a run that continues as
+// new loses nothing.
 func TestQueueProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -315,7 +316,8 @@ func TestQueueProperty(t *testing.T) {
 						at := time.Duration(rapid.IntRange(0, 90_000).Draw(rt, "at")) * time.Millisecond
 						b.RegisterDelayedCallback(func() { b.SignalWorkflow(schema.SignalEnqueue, c) }, at)
 						b.RegisterDelayedCallback(func() {
-							// A server gives what comes while a run ends to the next one. The test environment does not.
+							// A server passes signals that arrive while a run ends to the next one. The test
+							// environment does not.
 							if !b.IsWorkflowCompleted() && !slices.Contains(sent[c.Thread], c.ID) {
 								sent[c.Thread] = append(sent[c.Thread], c.ID)
 							}
@@ -350,15 +352,15 @@ func TestQueueProperty(t *testing.T) {
 		for thread, ids := range sent {
 			have := slices.Clone(processed[thread])
 			slices.Sort(have)
-			have = slices.Compact(have) // A session that a run has left is asked again: it took its contexts already.
+			have = slices.Compact(have) // A session that a run left is started again, although it took its contexts already.
 			slices.Sort(ids)
 			require.Equal(rt, strings.Join(ids, " "), strings.Join(have, " "), thread)
 		}
 	})
 }
 
-// What was refused is admitted when it comes again and there is room, under the same id. Senders know that the queue is
-// full before it refuses anything, also while a session is at work.
+// A refused context is admitted when it is sent again under the same id and there is room. Senders know that the queue
+// is full before it refuses anything, also while a session is in progress.
 func TestQueueAdmitsWhatItRefused(t *testing.T) {
 	t.Parallel()
 	room := &queueRoom{}
@@ -380,7 +382,7 @@ func TestQueueAdmitsWhatItRefused(t *testing.T) {
 	b.state(t, time.Minute, func(s schema.QueueState) {
 		full = len(s.Running) > 0 && s.Full
 	})
-	for second := range 11 { // The environment takes up to 1000 signals at once.
+	for second := range 11 { // The environment accepts up to 1000 signals at once.
 		b.RegisterDelayedCallback(func() {
 			for i := range schema.MaxQueuedThreads / 100 {
 				b.SignalWorkflow(schema.SignalEnqueue, b.context(fmt.Sprint("new", second, "/", i), "n"))

@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// process has a session processed with its pending contexts. Later ones wait. A slow session is settled when it ends, like any
-// other, while others are processed.
+// process runs a session with its pending contexts. Later contexts wait. The end of a slow session is settled while
+// others are processed.
 func (q *memoryQueue) process(ctx workflow.Context, t *queuedThread) {
 	t.taken = t.QueuedThread
 	t.QueuedThread, t.batch = schema.QueuedThread{Project: t.Project, Thread: t.Thread}, false
@@ -46,7 +46,8 @@ func (q *memoryQueue) end(ctx workflow.Context, t *queuedThread) {
 	q.changed = true
 }
 
-// leave puts back the contexts of sessions at work at the end of a run: the next run finds those sessions at work.
+// leave puts back the contexts of sessions in progress at the end of a run. The next run finds these sessions in
+// progress.
 func (q *memoryQueue) leave() {
 	for _, t := range q.atWork {
 		q.putBack(t, t.taken.Positions)
@@ -61,8 +62,8 @@ const sessionTime = 24 * time.Hour
 // maxSlow bounds the slow sessions that run while others are processed.
 const maxSlow = 3
 
-// await waits until the session ends or is slow: it has used up slotTime, another one can be processed, and fewer than
-// maxSlow are slow already. A run that grows long stops waiting, too.
+// await waits until the session ends or is slow. A session is slow if it has used up slotTime, another one can be
+// processed, and fewer than maxSlow are slow already. It also returns if the run grows long or is cancelled.
 func (q *memoryQueue) await(ctx workflow.Context, t *queuedThread) {
 	ended := func() bool { return t.session.IsReady() || q.cancelled || q.isLong(ctx) }
 	slotEnd := workflow.Now(ctx).Add(slotTime)
@@ -78,7 +79,7 @@ func (q *memoryQueue) await(ctx workflow.Context, t *queuedThread) {
 		at := until()
 		switch left := at.Sub(workflow.Now(ctx)); {
 		case at.IsZero():
-			// The timer starts only once another session waits: most never need it.
+			// The timer starts only once another session is pending, because most sessions never need it.
 			_ = workflow.Await(ctx, func() bool { return ended() || !until().IsZero() }) // Nothing cancels it.
 		case left <= 0:
 			return
@@ -108,7 +109,7 @@ func (q *memoryQueue) start(ctx workflow.Context, t *queuedThread) workflow.Chil
 	return workflow.ExecuteChildWorkflow(child, schema.WorkflowProcessSession, in)
 }
 
-// given are the contexts that the session is given.
+// given returns the positions of the contexts that the session gets.
 func (t *queuedThread) given() []uint64 {
 	most := MaxQueuedAtOnce
 	if t.most > 0 {
@@ -117,12 +118,12 @@ func (t *queuedThread) given() []uint64 {
 	return t.taken.Positions[:min(len(t.taken.Positions), most)]
 }
 
-// settle records what became of what was taken. What was not processed waits again.
+// settle records the outcome of the session's contexts. Contexts that were not processed are pending again.
 func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schema.ProcessSessionResult, err error) {
 	now := workflow.Now(ctx)
 	var busy *temporal.ChildWorkflowExecutionAlreadyStartedError
 	if errors.As(err, &busy) {
-		// The run that is at work may have begun before there was all that there is now.
+		// The run in progress may have begun before some of these contexts were stored.
 		q.putBack(t, t.taken.Positions)
 		first := timingOf(ctx).Busy
 		t.wait = min(max(2*t.wait, first), maxBusy*first)
@@ -162,9 +163,10 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	q.tellFlushes(end, to)
 }
 
-// readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none. One that a
-// person has stopped does not report it: it counts as if it had stored all that it was given, so that it is not started for ever.
-// One whose source ends workers counts as if it had stored the first: the others may name other transcripts, or hold messages.
+// readTo returns the position up to which a failed session has stored its contexts, or 0 if it has stored none. A
+// session that a person stopped reports no position. It counts as if it had stored all given contexts, so that it is
+// not started for ever. A session whose source kills workers counts as if it had stored the first, because the others
+// may name other transcripts or contain messages.
 func (t *queuedThread) readTo(err error, errorType string) uint64 {
 	switch given := t.given(); errorType {
 	case schema.ErrorCancelled, schema.ErrorInterrupted:
@@ -180,12 +182,12 @@ func (t *queuedThread) readTo(err error, errorType string) uint64 {
 	return 0
 }
 
-// waitsOn reports whether the contexts of a session that failed wait on, and sets for how long. Only what was stored, or what
-// can't be read, is ever given up.
+// waitsOn reports whether the contexts of a failed session are retried, and sets the time. Only contexts that were
+// stored or that can't be read are ever given up.
 //
-// A failure that may pass is tried again: some times if the contexts are in the log by now, as its build can be tried again
-// by command then, or if reading them takes too long, and else without end. Of several contexts that can't be read, half is given at once, until
-// the one at fault is alone.
+// A passing failure is retried, and so is a setup failure before anything was stored. The number of retries is limited
+// if the session has stored contexts, because a command can then retry its build. It is also limited if reading them
+// takes too long. Of several contexts that can't be read, half is given at once, until the faulty one is alone.
 func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now time.Time) bool {
 	class := schema.ClassOf(errorType)
 	later := class == schema.FailurePassing || !read && class == schema.FailureSetup && errorType != schema.ErrorSourceForbidden
@@ -201,7 +203,7 @@ func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now 
 	return false
 }
 
-// putBack lets contexts that were taken wait again.
+// putBack makes taken contexts pending again.
 func (q *memoryQueue) putBack(t *queuedThread, positions []uint64) {
 	if len(positions) == 0 {
 		return
@@ -218,13 +220,13 @@ func (q *memoryQueue) putBack(t *queuedThread, positions []uint64) {
 
 // flushing is an update that waits for sessions.
 type flushing struct {
-	// want holds the position of the last context that is waited for, by session.
+	// want maps each session that the update waits for to the position of its last context.
 	want   map[queueKey]uint64
 	result schema.FlushResult
 }
 
-// flush processes at once what waits, and returns when that is done. A session that fails and is tried again later counts
-// as failed.
+// flush processes the pending sessions at once, and returns when that is done. A failed session that is retried later
+// counts as failed.
 func (q *memoryQueue) flush(ctx workflow.Context, in schema.FlushInput) (schema.FlushResult, error) {
 	f := &flushing{want: map[queueKey]uint64{}}
 	wants := func(project, thread string) bool {
@@ -257,7 +259,7 @@ func (q *memoryQueue) flush(ctx workflow.Context, in schema.FlushInput) (schema.
 	return f.result, nil
 }
 
-// tellFlushes tells those that wait for a session what became of its contexts up to the position.
+// tellFlushes reports the outcome of a session's contexts up to the position to the updates that wait for it.
 func (q *memoryQueue) tellFlushes(end schema.QueueResult, to uint64) {
 	k := queueKey{end.Project, end.Thread}
 	for _, f := range q.flushes {
@@ -271,7 +273,7 @@ func (q *memoryQueue) tellFlushes(end schema.QueueResult, to uint64) {
 	}
 }
 
-// serve answers queries and takes updates.
+// serve registers the handlers of queries and updates.
 func (q *memoryQueue) serve(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, schema.QueryState, q.state); err != nil {
 		return fmt.Errorf("set query handler: %w", err)
@@ -295,7 +297,7 @@ func (q *memoryQueue) serve(ctx workflow.Context) error {
 	return nil
 }
 
-// state is what QueryState answers.
+// state answers QueryState.
 func (q *memoryQueue) state() (schema.QueueState, error) {
 	s := schema.QueueState{
 		Pending: []schema.QueuedThread{}, Threads: len(q.order), NextAt: q.dueAt(), Last: q.last, Full: q.full, Refused: q.refused,

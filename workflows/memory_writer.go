@@ -16,7 +16,7 @@ var (
 	memories *tier.Activities
 )
 
-// memoryWriter is the only writer of what is remembered of a user by an agent, and of its files.
+// memoryWriter is the only writer of an agent's memory of a user and of its files.
 var memoryWriter = writer[schema.MemoryWriterInput]{
 	updates: []updateHandler{
 		batchUpdate[tier.SessionInput, tier.SessionResult]{
@@ -58,11 +58,11 @@ var memoryWriter = writer[schema.MemoryWriterInput]{
 	background: &background[schema.MemoryWriterInput]{
 		title: "files",
 		step:  syncFiles,
-		again: laterAndLater,
+		again: backoff,
 	},
 }
 
-// filesOfDream returns when the files are due after a dream: at once, if it wrote an event.
+// filesOfDream returns when the files are due after a dream: at once if it wrote an event.
 func filesOfDream(r tier.CommitResult) time.Time {
 	switch r.Status {
 	case schema.DreamCommitted, schema.DreamUnchanged, schema.DreamIsRefused:
@@ -80,7 +80,7 @@ func filesOfRestore(r tier.RestoreResult) time.Time {
 	return atOnce
 }
 
-// syncFiles writes the files that are behind the log.
+// syncFiles writes the files that lag behind the log.
 func syncFiles(ctx workflow.Context, in schema.MemoryWriterInput, head schema.StreamHead, _ bool) (after schema.StreamHead, due time.Time, err error) {
 	work := tier.FilesInput{User: in.User, Agent: in.Agent, At: workflow.Now(ctx).UTC(), Head: head}
 	result, err := call(filesWork(ctx, "files"), memories.SyncFiles, work)

@@ -61,7 +61,7 @@ func (r *rooms) failSyncs(err error) (heal func()) {
 	}
 }
 
-// A run begins with a comparison of the files, for what a killed worker has left, and ends when idle.
+// A run begins with a comparison of the files, because a killed worker may have left work, and ends when idle.
 func TestMemoryWriterComparesFilesFirst(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -75,7 +75,7 @@ func TestMemoryWriterComparesFilesFirst(t *testing.T) {
 	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Minute)
 }
 
-// Only what changes a file makes the writer compare the files again.
+// Only a change of a file makes the writer compare the files again.
 func TestMemoryWriterComparesFilesWhenDue(t *testing.T) {
 	t.Parallel()
 	content := "x"
@@ -114,7 +114,7 @@ func TestMemoryWriterComparesFilesWhenDue(t *testing.T) {
 	}
 }
 
-// The comparison is told the head that the update left, and hands on its own.
+// The comparison gets the head from the update, and passes on its own.
 func TestMemoryWriterHandsOnHead(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -133,8 +133,8 @@ func TestMemoryWriterHandsOnHead(t *testing.T) {
 	require.Equal(t, []schema.StreamHead{at(10), at(21)}, r.heads("UpdateMemory"))
 }
 
-// A full disk neither ends the writer nor keeps updates waiting: the writer comes back to the files later and later, says
-// what is wrong, and then that nothing is.
+// A full disk neither ends the writer nor blocks updates. The writer retries the files after longer and longer pauses
+// and shows the error until it is resolved.
 func TestMemoryWriterOutlivesFiles(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -196,7 +196,7 @@ func TestMemoryWriterOutlivesFiles(t *testing.T) {
 	}
 }
 
-// A comparison that was asked for fails for its sender alone.
+// A requested comparison fails for its sender alone.
 func TestMemoryWriterFilesUpdateFails(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -215,7 +215,8 @@ func TestMemoryWriterFilesUpdateFails(t *testing.T) {
 	require.NoError(t, session.err)
 }
 
-// Cancelled while the files fail, the writer ends as such; while it waits for its next try it continues as new.
+// A writer that is cancelled while the files fail ends as cancelled. While it waits for its next try it can continue as
+// new.
 func TestMemoryWriterEndsWhileFilesFail(t *testing.T) {
 	t.Parallel()
 	failing := func() *rooms { return newRooms().failing("SyncFiles", schema.ErrorFilesRefused) }

@@ -11,14 +11,14 @@ import (
 	"axiommind/schema"
 )
 
-// A way is how the model of the nights answers a dream: the memory and the records as the prompt shows them become a
-// whole answer.
+// A way is the behaviour of the model of the nights: it turns the memory and the records of a prompt into a whole
+// answer.
 type way struct {
 	name   string
 	answer func(memory, records []string) (text string, finish llm.FinishReason)
 }
 
-// whole is an answer in the form that was asked for.
+// whole returns an answer in the requested form.
 func whole(items []string, more ...string) (string, llm.FinishReason) {
 	return "[MEMORY]\n" + bullets(items) + "\n\n[DREAM]\nA quiet night.\n" + strings.Join(more, ""), llm.FinishStop
 }
@@ -43,7 +43,7 @@ func mapped(items []string, change func(i int, item string) string) []string {
 	return out
 }
 
-// superseded is a section that says of items what takes their place.
+// superseded returns a section of items with their replacements.
 func superseded(pairs ...string) string {
 	var b strings.Builder
 	b.WriteString("\n[SUPERSEDED]\n")
@@ -53,8 +53,8 @@ func superseded(pairs ...string) string {
 	return b.String()
 }
 
-// ways are the ways in which the model answers, night by night. One is honest; the others are what models do wrong, and
-// what one could do that means harm.
+// ways are the behaviours of the model, night by night. One is honest. The others are common mistakes of models, and
+// the acts of a malicious one.
 var ways = []way{
 	{"is honest", func(m, r []string) (string, llm.FinishReason) { return whole(both(m, r)) }},
 	{"invents", func(m, r []string) (string, llm.FinishReason) {
@@ -140,7 +140,7 @@ var ways = []way{
 	}},
 }
 
-// nightModel answers in the way of the night, as an OpenAI-compatible server does.
+// nightModel answers in the way of the night, like an OpenAI-compatible server.
 type nightModel struct {
 	way way
 }
@@ -163,7 +163,7 @@ func (m *nightModel) Generate(_ context.Context, r llm.Request) (llm.Response, e
 	return response, err
 }
 
-// sections are the bullets of the two parts of a prompt.
+// sections returns the bullets of the two parts of a prompt.
 func sections(prompt string) (memory, records []string) {
 	before, _, _ := strings.Cut(tier.English.Records, "%d")
 	into := &memory
@@ -179,8 +179,8 @@ func sections(prompt string) (memory, records []string) {
 	return memory, records
 }
 
-// nightSources are what is said on the days before the nights: statements of several languages, each once, and some of
-// them again on a later day. It holds all that may ever stand in core memory.
+// nightSources are the statements of the days before the nights, in several languages, some of them repeated on a later
+// day. Core memory may contain nothing else.
 type nightSources struct {
 	// sentences are all of them, and texts those that are not of core memory, by day.
 	sentences map[string]bool
@@ -211,8 +211,8 @@ func (s *nightSources) say(date, sentence string) {
 	s.days[date] = append(s.days[date], sentence)
 }
 
-// grounded reports whether one source states the text, whole sentences that follow one another, or the text is made of
-// whole sources and of nothing else. It knows nothing of how a dream finds that out.
+// grounded reports whether the text is consecutive whole sentences of one source, or consists of whole sources only. It
+// is independent of the check in a dream.
 func (s *nightSources) grounded(text string) bool {
 	for said := range s.sentences {
 		if strings.Contains(". "+said+" ", ". "+text+" ") {
@@ -234,8 +234,7 @@ func (s *nightSources) grounded(text string) bool {
 	return true
 }
 
-// lostWithoutReason returns the items of a version that the next one does not hold and of which it does not say why, or
-// says what is not so.
+// lostWithoutReason returns the items of a version that the next one lacks without a reason, or with a false one.
 func (s *nightSources) lostWithoutReason(from, to tier.Core) (lost []string) {
 	held := map[string]bool{}
 	var all strings.Builder

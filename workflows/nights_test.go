@@ -27,7 +27,7 @@ import (
 
 const nights = 30
 
-// noClient stands for Temporal's client where updates are done at once.
+// noClient replaces Temporal's client where updates are done at once.
 type noClient struct{ client.Client }
 
 // nightBench is a memory with the real activities over the engine and a directory.
@@ -69,7 +69,7 @@ func newNightBench(t *testing.T) *nightBench {
 	return b
 }
 
-// dream runs deep_dream at the time, with the real activities. What they submit to the memory's writer is done at once.
+// dream runs deep_dream at the time, with the real activities. Their updates for the memory's writer are done at once.
 func (b *nightBench) dream(t *testing.T, at time.Time) schema.DeepDreamResult {
 	t.Helper()
 	in := schema.DeepDreamInput{}
@@ -90,7 +90,7 @@ func (b *nightBench) dream(t *testing.T, at time.Time) schema.DeepDreamResult {
 	return result
 }
 
-// live records a day: what was flushed, what was proven and learned, and what a person wrote into the files.
+// live records a day: flushed summaries, proven entries, facts, and a person's edits of the files.
 func (b *nightBench) live(t *testing.T, n int, at time.Time) {
 	t.Helper()
 	date := at.In(b.zone).Format(schema.DateLayout)
@@ -146,7 +146,7 @@ func (b *nightBench) addLine(t *testing.T, name, line string) {
 	require.NoError(t, os.WriteFile(path, append(text, line+"\n"...), 0o600))
 }
 
-// nightCounts are what is counted over all nights.
+// nightCounts are the counts over all nights.
 type nightCounts struct {
 	statuses                          map[schema.DreamStatus]int
 	versions, items, ungrounded, lost int
@@ -154,8 +154,8 @@ type nightCounts struct {
 	restorable, files                 int
 }
 
-// Nothing that the model says becomes core memory without a source, and nothing leaves it without a reason (I12), in
-// thirty nights with a model that does everything wrong that models do.
+// Nothing that the model says enters core memory without a source, and nothing leaves it without a reason (I12). The
+// model of these thirty nights makes every mistake.
 func TestI12ThirtyNights(t *testing.T) {
 	t.Parallel()
 	b := newNightBench(t)
@@ -185,7 +185,7 @@ func TestI12ThirtyNights(t *testing.T) {
 		counts.versions, counts.items, counts.ungrounded, counts.lost, counts.dropped, counts.restorable, len(b.seen), counts.files)
 }
 
-// check holds all that there is after a night to what must always hold.
+// check checks the invariants after a night.
 func (b *nightBench) check(t *testing.T, n int, counts *nightCounts) {
 	t.Helper()
 	found, err := b.tables.Versions(t.Context(), b.scope.User, "", 1000, 0)
@@ -248,7 +248,7 @@ func (b *nightBench) requireSources(t *testing.T) {
 	b.seen = now
 }
 
-// requireFiles checks that the files are what the projection says, and returns their number.
+// requireFiles checks that the files match the projection, and returns their number.
 func (b *nightBench) requireFiles(t *testing.T) int {
 	t.Helper()
 	want := map[string]string{}

@@ -12,10 +12,10 @@ import (
 	"axiommind/schema"
 )
 
-// notifyTime is how long the receivers of a summary may be away.
+// notifyTime is how long the receivers of a summary may be unavailable.
 const notifyTime = 24 * time.Hour
 
-// NotifySummary sends a summary that a daily record gained to the webhook of the worker's settings, and as a signal to a
+// NotifySummary sends a new summary of a daily record to the webhook of the worker's settings, and as a signal to a
 // workflow if the input names one. It fails if one of them does not get it.
 func NotifySummary(ctx workflow.Context, in schema.NotifySummaryInput) error {
 	if in.EventID == "" {

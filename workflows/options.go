@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// work is a class of activities: where they run, how long they may take, and how they are tried again.
+// work is a class of activities: where they run, how long they may take, and how they are retried.
 type work struct {
 	queue string
 	// attempt is how long one attempt may take, total all of them.
@@ -39,36 +39,36 @@ func (w work) options(ctx workflow.Context, summary string) workflow.Context {
 }
 
 var (
-	// storeWork is for activities that read and write the event log. They are quick, and retried for an hour,
-	// so that a server may be restarted meanwhile.
+	// storeWork is for activities that read and write the event log. They are short, and are retried for an hour, so
+	// that a server can be restarted meanwhile.
 	storeWork = work{schema.QueueMain, 10 * time.Minute, time.Hour, time.Second, 30 * time.Second, 120}.options
-	// listWork is for an activity that looks through very much, such as all files of a directory. An attempt goes on
-	// where the one before broke off: one that takes long loses some minutes, one that is stuck in a file is ended.
+	// listWork is for an activity that searches a lot, such as all files of a directory. An attempt continues where the
+	// previous one stopped. A long one loses some minutes, and one that is stuck in a file times out.
 	listWork = work{schema.QueueMain, 30 * time.Minute, 24 * time.Hour, time.Second, 30 * time.Second, 120}.options
-	// filesWork is for the files of a memory, whose root may be full or away. The writer of the memory waits for it, so
-	// it gives up soon: the writer comes back to it later.
+	// filesWork is for the files of a memory, whose root may be full or unavailable. It gives up soon, because the
+	// writer of the memory waits for it and retries it later.
 	filesWork = work{schema.QueueMain, 2 * time.Minute, 2 * time.Minute, time.Second, 10 * time.Second, 3}.options
-	// modelWork is for one call of a model. Attempts cost money, so there are few of them, and a model that is slow may take its
-	// time: the worker gives one up that sends nothing (see llm.Config).
+	// modelWork is for one call of a model. Attempts cost money, so there are few of them, and a slow model gets much
+	// time. The worker gives up a call that sends nothing (see llm.Config).
 	modelWork = work{schema.QueueModel, time.Hour, 3 * time.Hour, 2 * time.Second, 2 * time.Minute, 8}.options
-	// notifyWork is for calls of servers that are not ours, which may be away for a day.
+	// notifyWork is for calls of other people's servers, which may be unavailable for a day.
 	notifyWork = work{schema.QueueMain, time.Minute, notifyTime, time.Second, 10 * time.Minute, 200}.options
-	// vectorWork is for activities that embed and write to the vector store, or wait for that.
+	// vectorWork is for activities that embed and write to the vector store, or wait for one that does.
 	vectorWork = work{schema.QueueVector, 30 * time.Minute, 2 * time.Hour, time.Second, time.Minute, 120}.options
-	// submitFiles is for files that their writer writes in the end, if the place for them is away. It is waited for
-	// twice, each time for as long as the writer tries at most.
+	// submitFiles is for a request to write files. If their root is unavailable, their writer writes them later. There
+	// are two attempts, each as long as the writer's own tries.
 	submitFiles = work{schema.QueueMain, 3 * time.Minute, 5 * time.Minute, time.Second, 30 * time.Second, 2}.options
 )
 
-// call runs an activity and returns its result. The context holds its options.
+// call runs an activity and returns its result. The context contains its options.
 func call[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
 	err = workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
 	return out, err
 }
 
-// readSource runs an activity that reads a source. One that is made to may end the worker that reads it, and the next one. The
-// end of a worker shows as a heartbeat that does not come. After that the workflow tries again and not the server: its history
-// counts such attempts, and the last one refuses the source. The context holds the activity's options.
+// readSource runs an activity that reads a source. A malicious source may kill each worker that reads it, which shows
+// as a missing heartbeat. The workflow then retries instead of the server, so that its history counts these attempts.
+// After the last one the source is refused. The context contains the activity's options.
 func readSource[In, Out any](ctx workflow.Context, source string, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
 	for range transcript.MaxKills {
 		var killed bool
@@ -80,7 +80,7 @@ func readSource[In, Out any](ctx workflow.Context, source string, activity func(
 	return out, temporal.NewNonRetryableApplicationError(message, schema.ErrorSourceKills, err)
 }
 
-// callOnce is [call] for an activity that is not tried again once its worker has died: it reports whether that is so.
+// callOnce is [call] for an activity that is not retried once its worker has died. killed reports whether it has.
 func callOnce[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, killed bool, err error) {
 	policy := *workflow.GetActivityOptions(ctx).RetryPolicy
 	policy.NonRetryableErrorTypes = []string{"TemporalTimeout:Heartbeat"}
@@ -89,9 +89,9 @@ func callOnce[In, Out any](ctx workflow.Context, activity func(context.Context, 
 	return out, errors.As(err, &late) && late.TimeoutType() == enums.TIMEOUT_TYPE_HEARTBEAT, err
 }
 
-// quickly runs an activity as part of the workflow task, which costs one event instead of six and no way to the server
-// and back. It is for bookkeeping that is short and idempotent. What does not succeed soon is run again as [call] runs
-// it, so that the UI shows it and it is tried for as long as its options say. The context holds these options.
+// quickly runs an activity as part of the workflow task, which costs one event instead of six and no round trip to the
+// server. It is for short and idempotent bookkeeping. If it does not succeed soon, it is run again by [call], so that
+// the UI shows it and its options limit the retries. The context contains these options.
 func quickly[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
 	err = workflow.ExecuteLocalActivity(local(ctx), activity, in).Get(ctx, &out)
 	if err == nil || ctx.Err() != nil || isFinal(err) {
@@ -109,11 +109,11 @@ func doQuickly[In any](ctx workflow.Context, activity func(context.Context, In) 
 	return workflow.ExecuteActivity(ctx, activity, in).Get(ctx, nil)
 }
 
-// localTime is how long an activity may hold up a workflow task: less than the time after which the worker would have
-// to ask the server for more.
+// localTime is how long an activity may block a workflow task. It is less than the time after which the worker would
+// have to ask the server for an extension.
 const localTime = 6 * time.Second
 
-// local are the options of an activity in a workflow task.
+// local returns the context with the options of an activity in a workflow task.
 func local(ctx workflow.Context) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: localTime,
@@ -125,7 +125,7 @@ func local(ctx workflow.Context) workflow.Context {
 	})
 }
 
-// isFinal reports whether the error of an activity says that trying again is of no use.
+// isFinal reports whether the error of an activity is non-retryable.
 func isFinal(err error) bool {
 	var application *temporal.ApplicationError
 	return errors.As(err, &application) && application.NonRetryable()

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// maxBusy bounds, in units of the first pause, the pause before a workflow is started again whose id another run has.
+// maxBusy bounds the pause before a retry to start a workflow whose id another run has, in units of the first pause.
 const maxBusy = 30
 
 // hasID reports whether the run has the workflow id.
@@ -19,9 +19,8 @@ func hasID(ctx workflow.Context, id string) bool {
 	return workflow.GetInfo(ctx).WorkflowExecution.ID == id
 }
 
-// runAsOwner runs the same workflow as a child with the id that it should have, which makes it the only run of its kind.
-// Another run may have the id at present: the child is started after that, because that run may have begun before there
-// was all that there is now.
+// runAsOwner runs the same workflow as a child with the id that makes it the only run of its kind. If another run has
+// the id, the child is started after it, because that run may have begun before the latest input was stored.
 func runAsOwner[Out, In any](ctx workflow.Context, id, summary string, in In) (Out, error) {
 	workflowType := workflow.GetInfo(ctx).WorkflowType.Name
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
@@ -40,14 +39,14 @@ func runAsOwner[Out, In any](ctx workflow.Context, id, summary string, in In) (O
 		if err := workflow.Sleep(ctx, wait); err != nil {
 			return result, err
 		}
-		// Each try holds the whole input: messages given with it fill a history in an hour or two.
+		// Each try records the whole input. Inline messages fill a history in an hour or two.
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return result, workflow.NewContinueAsNewError(ctx, workflowType, in)
 		}
 	}
 }
 
-// serveProgress answers QueryProgress with how the run stands.
+// serveProgress answers QueryProgress with the current progress.
 func serveProgress(ctx workflow.Context, progress *schema.Progress) error {
 	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.Progress, error) { return *progress, nil })
 	if err != nil {

@@ -23,8 +23,8 @@ const (
 	DefaultUser    = "default"
 )
 
-// ProcessSession turns one session into memory. It is the only writer of the session's stream: its id is
-// [schema.SessionKey.WorkflowID], and started under another id it runs itself as a child.
+// ProcessSession turns one session into memory. It is the only writer of the session's stream, because its id is
+// [schema.SessionKey.WorkflowID]. Started under another id it runs itself as a child.
 func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
 	in.Project = cmp.Or(in.Project, DefaultProject)
 	in.User = cmp.Or(in.User, DefaultUser)
@@ -55,7 +55,8 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 	return p.run(ctx)
 }
 
-// identify finds the id of the session. A workflow task that a file is read in would be tried without end, whatever that does.
+// identify finds the id of the session. It reads no file in a workflow task, because the server would retry that task
+// without end even if the file kills workers.
 func identify(ctx workflow.Context, in schema.ProcessSessionInput) (string, error) {
 	const summary = "find the session's id"
 	if in.URI == "" {
@@ -68,7 +69,7 @@ func invalidInput(err error) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
 }
 
-// validate checks all of the input but the session's id, which may still have to be found.
+// validate checks all of the input except the session's id, which may not be known yet.
 func validate(in schema.ProcessSessionInput) error {
 	size := 0
 	for _, m := range in.Messages {
@@ -89,7 +90,7 @@ func validate(in schema.ProcessSessionInput) error {
 	return in.Key().Scope.Validate()
 }
 
-// validateSource checks that the input says in one way what to read.
+// validateSource checks that the input names exactly one source.
 func validateSource(in schema.ProcessSessionInput) error {
 	inline := in.Messages != nil
 	switch {
@@ -119,22 +120,23 @@ func validateSource(in schema.ProcessSessionInput) error {
 	return nil
 }
 
-// MaxQueuedAtOnce bounds the contexts of a queue that one build takes.
+// MaxQueuedAtOnce is the maximum number of a queue's contexts in one build.
 const MaxQueuedAtOnce = 500
 
 // processSession is one run over a session.
 type processSession struct {
-	// input is that of the workflow. Once a build that is tried again is found, it is that build's, with Retry set.
+	// input is the input of the workflow. For a retry it becomes that of the retried build, with Retry set, once the
+	// build is found.
 	input    schema.ProcessSessionInput
 	started  time.Time
 	progress schema.Progress
 	metrics  []schema.StepMetric
-	// derivedIn are the metrics of the steps that one activity does, by name.
+	// derivedIn are the metrics by name of the steps that share one activity.
 	derivedIn map[string]schema.StepMetric
 	cause     error
 	// queuedTo is the position of the last context of the queue that was read.
 	queuedTo uint64
-	// ingested is true once the log holds the start of the build and the messages.
+	// ingested is true once the start of the build and the messages are in the log.
 	ingested bool
 }
 
@@ -161,8 +163,8 @@ func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult,
 	return result, nil
 }
 
-// stopped returns the error of a run whose graph did not finish: the run was cancelled between two steps,
-// or the end of the build could not be recorded.
+// stopped returns the error of a run whose graph did not finish. The run was cancelled between two steps, or the end of
+// the build could not be recorded.
 func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread[workflow.Context], err error) error {
 	cause, failed := durable.Cause(err), sessionFailed.Get(thread.State())
 	if failed.Step == "" {
@@ -179,7 +181,7 @@ func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread
 	return p.failure(failed)
 }
 
-// failure is the error that ends the workflow. It tells a queue what was stored of its contexts.
+// failure returns the error that ends the workflow. Its details tell a queue which of its contexts were stored.
 func (p *processSession) failure(f stepFailure) error {
 	err := f.end(p.cause)
 	if failed, ok := err.(*temporal.ApplicationError); ok && p.queuedTo > 0 { //nolint:errorlint // It was just made.

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// The step that checks entries is told the build and the time of what it records, and what it lifts is counted.
+// The step that checks entries gets the build and the time, and its promotions are counted.
 func TestProcessSessionChecks(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -24,8 +24,8 @@ func TestProcessSessionChecks(t *testing.T) {
 	require.Equal(t, inputsOf[entry.MaterializeInput](r, "MaterializeEntries")[0].Builder.At, in.At)
 }
 
-// Graduation is told of a session if the build has changed something of its entries, and only then. That it can't be told
-// is no failure of the build.
+// Graduation is woken if the build changed entries of the session, and only then. A failure to wake it does not fail
+// the build.
 func TestProcessSessionWakesGraduation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -56,7 +56,8 @@ func TestProcessSessionWakesGraduation(t *testing.T) {
 	}
 }
 
-// What a newer rule of proof proves is checked, and graduation is told of it, also if that fails.
+// Entries that a newer rule of proof proves are checked, and graduation is woken. A failure of that does not fail the
+// run.
 func TestRealignSessionChecks(t *testing.T) {
 	t.Parallel()
 	key := sessionInput().Key()

@@ -20,8 +20,8 @@ const windowsAtOnce = 4
 
 var models *llm.Activities
 
-// extract asks the model about every window that has no whole answer of its extractor yet, a plan of windows at a time, and
-// derives the entries once all answers are there. The steps after it only count the result.
+// extract asks the model about every window without a complete answer of its extractor, one plan of windows at a time.
+// It derives the entries once all answers are stored. The steps after it only count the result.
 func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b, start := p.build(s), workflow.Now(ctx)
 	in := derive.Input{First: b.First, PlanInput: llm.PlanInput{
@@ -62,7 +62,8 @@ func (p *processSession) timed(ctx workflow.Context, start time.Time, metrics []
 	}
 }
 
-// notDerived is the state after a failure: the answers cost money all the same, and those that are stored are not asked for again.
+// notDerived returns the state after a failure. It counts the usage of the answers, which cost money all the same.
+// Stored answers are not asked for again.
 func (p *processSession) notDerived(in derive.Input, err error) stategraph.Update {
 	total := in.Before.Recorded
 	if f := detailsOf(err); f.Recorded != nil {
@@ -79,7 +80,7 @@ func extracted(total llm.RecordResult) schema.BuildCounts {
 	return schema.BuildCounts{Windows: total.Windows, Rejected: total.Rejected, Quarantined: total.Unfinished(), GivenUp: total.GivenUp}
 }
 
-// derived is the state after the entries have been derived.
+// derived returns the state after the entries have been derived.
 func (p *processSession) derived(head schema.StreamHead, result derive.Result) stategraph.Update {
 	total := result.Plan.Recorded
 	update := stategraph.Update{
@@ -104,7 +105,7 @@ func (p *processSession) ask(ctx workflow.Context, b build.Opened, windows []sch
 }
 
 // each asks a model about each of the windows, a few at a time, and returns the answers in the windows' order. After an
-// error it asks about no more of them: what one window waited for in vain, the others would too.
+// error it asks about no more of them, because the others would most likely fail in the same way.
 func each[Window, Answer any](
 	ctx workflow.Context, windows []Window, ask func(workflow.Context, Window) (Answer, error),
 ) ([]Answer, error) {
@@ -132,8 +133,7 @@ func each[Window, Answer any](
 	return answers, errors.Join(errs...)
 }
 
-// rejected returns why a model has no answer of use to a question, and the type of the failure, if that is what the
-// error says.
+// rejected returns the reason and the type of a failure if the error says that the model has no usable answer.
 func rejected(err error) (reason, failureType string, ok bool) {
 	var application *temporal.ApplicationError
 	if !errors.As(err, &application) {
@@ -147,8 +147,8 @@ func rejected(err error) (reason, failureType string, ok bool) {
 	}
 }
 
-// askWindow asks about one window, and once more when the answer can't be read. A window whose
-// answer is of no use is quarantined; an error means that the model can't be asked at all.
+// askWindow asks about one window, and once more if the answer can't be read. A window with an unusable answer is
+// quarantined. An error means that the model can't be asked at all.
 func askWindow(ctx workflow.Context, in llm.ExtractInput) (llm.AnsweredWindow, error) {
 	out := llm.AnsweredWindow{Window: in.Window}
 	for _, summary := range []string{"messages", "repair: messages"} {

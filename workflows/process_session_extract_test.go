@@ -15,8 +15,8 @@ import (
 	"axiommind/schema"
 )
 
-// A window whose answer can't be read is asked about once more, with the reason, and then put aside:
-// the others become memory, and the build is partial.
+// A window with an unreadable answer is asked about once more, with the reason, and then quarantined. The others become
+// memory, and the build is partial.
 func TestProcessSessionQuarantine(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -65,7 +65,7 @@ func TestProcessSessionRepair(t *testing.T) {
 	require.Empty(t, r.recorded[0].Quarantined)
 }
 
-// What the model refuses to answer is put aside; it is not asked again in other words.
+// A window that the model refuses to answer is quarantined. It is not asked about again in other words.
 func TestProcessSessionRefusedWindow(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(llm.ExtractInput) (llm.ExtractResult, error){
@@ -90,8 +90,8 @@ func TestProcessSessionRefusedWindow(t *testing.T) {
 	}
 }
 
-// A session of more windows than one plan holds is planned, asked about and recorded page by page,
-// in order, a few windows at a time, and no payload grows with it.
+// A session with more windows than fit into one plan is planned, asked about and recorded page by page, in order, a few
+// windows at a time. No payload grows with it.
 func TestProcessSessionPages(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -126,7 +126,7 @@ func TestProcessSessionPages(t *testing.T) {
 	require.LessOrEqual(t, most, 4)
 }
 
-// Where every window of a plan is put aside with the longest reason there is, payloads are small too.
+// Payloads stay small even if every window of a plan is quarantined with the longest reason.
 func TestProcessSessionLongReasons(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -143,8 +143,8 @@ func TestProcessSessionLongReasons(t *testing.T) {
 	t.Logf("largest payload: %d bytes", r.largest)
 }
 
-// A window that builds before asked about in vain is asked about again under its number, and its answer
-// is recorded under it.
+// A window that earlier builds asked about in vain is asked about again under its number, and its answer is recorded
+// under it.
 func TestProcessSessionAsksAgain(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -163,7 +163,7 @@ func TestProcessSessionAsksAgain(t *testing.T) {
 	require.Equal(t, []string{"key 1", "key 2"}, r.recorded[0].Keys)
 }
 
-// A failed window does not hide what the others in flight did, and ends the step.
+// A failed window ends the step and does not hide the results of the others in flight.
 func TestProcessSessionWindowFails(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -179,8 +179,8 @@ func TestProcessSessionWindowFails(t *testing.T) {
 	require.Empty(t, r.recorded)
 }
 
-// After a window that failed the build plans again, to ask about its halves, until nothing is open. What is given up is
-// not.
+// After a failed window the build plans again, to ask about its halves, until nothing is open. A window that was given
+// up is not planned again.
 func TestProcessSessionPlansAgain(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -210,8 +210,8 @@ func TestProcessSessionPlansAgain(t *testing.T) {
 	require.Equal(t, 1, result.Counts.GivenUp)
 }
 
-// A model that is limited for long ends the session's build with the first windows that waited in vain: the others do
-// not wait one after another.
+// A model that is rate limited for long fails the build with the first windows that waited in vain. The others do not
+// wait one after another.
 func TestProcessSessionStopsAsking(t *testing.T) {
 	t.Parallel()
 	r := newRooms()

@@ -15,12 +15,12 @@ import (
 	"axiommind/workflows/stategraph"
 )
 
-// The state of process_session: small results of steps. What they are results of is in the event log.
+// The state of process_session consists of small results of steps. The data is in the event log.
 var (
 	sessionOpened = stategraph.LastValue[build.Opened]("opened")
 	// sessionHead is the head of the session's stream, which no other workflow writes.
 	sessionHead = stategraph.Reduce("head", schema.StreamHead.Highest, schema.StreamHead{})
-	// sessionResumed is the build that this one goes on with, if it does.
+	// sessionResumed is the build that this one continues, if any.
 	sessionResumed = stategraph.LastValue[schema.ResumedBuild]("resumed")
 	// sessionDerived is the result of the steps from extract to check.
 	sessionDerived = stategraph.LastValue[derive.Result]("derived")
@@ -31,10 +31,10 @@ var (
 	sessionFailed = stategraph.Reduce("failed", firstFailure, stepFailure{})
 )
 
-// stepFailure is what the table build_runs records of a failed build.
+// stepFailure is the failure of a build as the table build_runs records it.
 type stepFailure struct{ Step, Type, Error string }
 
-// end is the error that ends a workflow: the step, and the cause's own type and message.
+// end returns the error that ends a workflow: the step, and the cause's own type and message.
 func (f stepFailure) end(cause error) error {
 	if temporal.IsCanceledError(cause) {
 		return temporal.NewCanceledError(f.Step)
@@ -84,7 +84,7 @@ type sessionState = stategraph.State
 
 type sessionStep func(ctx workflow.Context, s sessionState) (stategraph.Update, error)
 
-// sessionGraph is the graph of process_session. A step that fails leads to fail_build.
+// sessionGraph returns the graph of process_session. A step that fails leads to fail_build.
 func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error) {
 	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionHead, sessionResumed, sessionDerived, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
 	add := func(name string, step sessionStep) { g.AddNode(name, p.measured(name, step)) }
@@ -120,7 +120,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	g.AddConditionalEdges(schema.StepMemory, "outcome", stategraph.Choose(func(s sessionState) string {
 		switch {
 		case sessionStatus.Get(s) != schema.BuildEmpty:
-			return "ok" // Also after a failure: the step beside it leads there too.
+			return "ok" // Also after a failure, because the parallel step leads there too.
 		case sessionFailed.Get(s).Step != "":
 			return "failed"
 		default:
@@ -136,12 +136,12 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	return g.Compile()
 }
 
-// afterIngest leads to the first step that has something to do. After a failure of one of the steps side by side the
-// other one may have failed, too: only the first by name is recorded.
+// afterIngest leads to the first step that has something to do. If one of the parallel steps failed, the other may have
+// failed, too, because only the first by name is recorded.
 func afterIngest(s sessionState) ([]stategraph.Target, error) {
 	step := cmp.Or(sessionResumed.Get(s).Step, schema.StepExtract)
 	switch step {
-	case schema.StepAlign, schema.StepMaterialize, schema.StepCheck: // Extract does them.
+	case schema.StepAlign, schema.StepMaterialize, schema.StepCheck: // The extract step includes them.
 		step = schema.StepExtract
 	}
 	switch {
@@ -155,8 +155,8 @@ func afterIngest(s sessionState) ([]stategraph.Target, error) {
 	return []stategraph.Target{stategraph.To(step)}, nil
 }
 
-// writersOf are the steps, side by side, that ask another writer to take what is for it. A session that has nothing
-// for a writer does not wait for it.
+// writersOf returns the parallel steps that pass results to other writers. A session without results for a writer does
+// not wait for it.
 func writersOf(counts schema.BuildCounts) (targets []stategraph.Target) {
 	if counts.TaskNotes > 0 {
 		targets = append(targets, stategraph.To(schema.StepTasks))
@@ -170,7 +170,7 @@ func writersOf(counts schema.BuildCounts) (targets []stategraph.Target) {
 	return targets
 }
 
-// exit leaves the usual order: a build of the status goes on to another step.
+// exit is an exception to the usual order: a build with the status continues at another step.
 type exit struct {
 	status schema.BuildStatus
 	to     string
@@ -178,7 +178,7 @@ type exit struct {
 
 func ended(s schema.BuildStatus, to string) *exit { return &exit{s, to} }
 
-// then leads from a step to the next one, to fail_build when it failed, or through the exit.
+// then leads from a step to the next one, to fail_build if it failed, or through the exit.
 func then(g *stategraph.StateGraph[workflow.Context], from, next string, way *exit) {
 	paths := stategraph.PathMap{"ok": next, "failed": schema.StepFailBuild}
 	if way != nil {
@@ -196,8 +196,8 @@ func then(g *stategraph.StateGraph[workflow.Context], from, next string, way *ex
 	}), paths)
 }
 
-// measured times a step and turns its error into state. It skips the step if one of two parallel steps
-// before it has failed: the graph then goes on to fail_build.
+// measured times a step and turns its error into state. It skips the step if one of two parallel steps before it has
+// failed. The graph then continues at fail_build.
 func (p *processSession) measured(name string, step sessionStep) stategraph.Node[workflow.Context] {
 	return func(ctx workflow.Context, s sessionState) (stategraph.Result, error) {
 		if sessionFailed.Get(s).Step != "" {
@@ -225,7 +225,8 @@ func (p *processSession) measured(name string, step sessionStep) stategraph.Node
 	}
 }
 
-// spread returns the metrics of steps that one activity does. The first of them has also taken the time of the model: the rest of the total.
+// spread returns the metrics of steps that share one activity. The first also gets the time of the model, which is the
+// rest of the total.
 func spread(totalMS float64, metrics []schema.StepMetric) []schema.StepMetric {
 	out := slices.Clone(metrics)
 	for _, m := range metrics[1:] {

@@ -13,8 +13,8 @@ import (
 	"axiommind/workflows/stategraph"
 )
 
-// updateMemory hands the session's facts, what ends older ones, and a summary of its new messages to the memory's writer.
-// A session of more windows than one plan holds is flushed in several parts.
+// updateMemory passes the session's facts, the answers that end older facts, and a summary of the new messages to the
+// memory's writer. A session with more windows than fit into one plan is flushed in several parts.
 func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b := p.build(s)
 	in := tier.SessionInput{
@@ -44,8 +44,8 @@ func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (sta
 	}
 }
 
-// askForMemory plans a part of what the memory's writer is to take in, asks the model about it, and sets in to what to
-// submit. The usage is that of all answers there are, also after an error.
+// askForMemory plans one part of the input for the memory's writer, asks the model about it, and completes in. The
+// usage is that of all answers received, also after an error.
 func (p *processSession) askForMemory(
 	ctx workflow.Context, in *tier.SessionInput, planIn tier.SummaryInput,
 ) (plan tier.SummaryPlan, usage schema.Usage, err error) {
@@ -84,7 +84,7 @@ func (p *processSession) summarize(ctx workflow.Context, in tier.SessionInput, w
 	})
 }
 
-// review asks the model which facts of the memory no longer hold, a few questions at a time. A question that it does not
+// review asks the model which facts of the memory are no longer true, a few questions at a time. A question without an
 // answer removes nothing.
 func (p *processSession) review(ctx workflow.Context, in tier.SessionInput, plan *tier.ReviewPlan) (*tier.Reviewed, error) {
 	if plan == nil {
@@ -105,7 +105,7 @@ func (p *processSession) review(ctx workflow.Context, in tier.SessionInput, plan
 	return out, err
 }
 
-// notify starts the workflow that sends the summary, if there is one and somebody wants it, and does not wait for its
+// notify starts the workflow that sends the summary, if there is one and a receiver is set, and does not wait for its
 // end.
 func (p *processSession) notify(ctx workflow.Context, result tier.SessionResult) error {
 	if result.Flushed == "" || !result.Notify && p.input.Notify == "" {

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// The model's summaries go to the memory's writer by key, in the order of the messages, and what they cost is counted.
+// The model's summaries go to the memory's writer by key, in the order of the messages, and their usage is counted.
 func TestProcessSessionSummarizes(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -44,7 +44,7 @@ func TestProcessSessionSummarizes(t *testing.T) {
 	require.Equal(t, []string{"key-0", "key-10", "key-20"}, keys)
 }
 
-// A session of more windows than a plan holds is flushed in parts, and states its facts once.
+// A session with more windows than fit into a plan is flushed in parts, and states its facts once.
 func TestProcessSessionFlushesInParts(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -64,7 +64,7 @@ func TestProcessSessionFlushesInParts(t *testing.T) {
 	}
 }
 
-// A model that is local is not asked apart.
+// A local model is not asked separately.
 func TestProcessSessionSummarizesOffline(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -75,8 +75,8 @@ func TestProcessSessionSummarizesOffline(t *testing.T) {
 	require.Empty(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Windows)
 }
 
-// A summary that the model does not give never costs the build: its messages are flushed without it. Only a model that
-// can't be asked at all fails the build, as it does for an extraction.
+// A missing summary never fails the build: its messages are flushed without it. Only a model that can't be asked at all
+// fails the build, as for an extraction.
 func TestProcessSessionRefusedSummary(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -95,8 +95,8 @@ func TestProcessSessionRefusedSummary(t *testing.T) {
 	require.NotContains(t, r.order(), "SubmitMemory")
 }
 
-// The model's answers about the facts of the memory go to its writer by key, in the order of the questions, and what they
-// cost is counted. The steps that follow are told of the event that the plan has stored.
+// The model's answers about the facts of the memory go to its writer by key, in the order of the questions, and their
+// usage is counted. The following steps get the head after the event that the plan stored.
 func TestProcessSessionReviewsFacts(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -123,8 +123,7 @@ func TestProcessSessionReviewsFacts(t *testing.T) {
 	require.Equal(t, r.opened.BuildID, inputsOf[tier.SummaryInput](r, "PlanSummary")[0].BuildID)
 }
 
-// A question that the model does not answer removes nothing and never costs the build. Only a model that can't be asked at
-// all fails the build.
+// A question without an answer removes nothing and never fails the build. Only a model that can't be asked at all does.
 func TestProcessSessionRefusedReview(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -149,7 +148,7 @@ func TestProcessSessionRefusedReview(t *testing.T) {
 	require.Equal(t, 1, closed.Finished.Usage.Calls)
 }
 
-// A memory of no facts, or a model that is local, is not asked about any.
+// Without facts, or with a local model, there are no questions about facts.
 func TestProcessSessionReviewsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -159,7 +158,7 @@ func TestProcessSessionReviewsNothing(t *testing.T) {
 	require.Nil(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review)
 }
 
-// The largest review there may be fits into the payloads beside the largest summary.
+// The largest possible review fits into the payloads together with the largest summary.
 func TestProcessSessionLargestReview(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -178,7 +177,7 @@ func TestProcessSessionLargestReview(t *testing.T) {
 	require.Less(t, r.largest, 64<<10)
 }
 
-// A session without memories is flushed too, and a failure of that fails the build.
+// A session without entries is flushed, too, and a failure of that fails the build.
 func TestProcessSessionEmptyFailsInMemory(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("SubmitMemory", schema.ErrorStoreRejected)
@@ -188,7 +187,7 @@ func TestProcessSessionEmptyFailsInMemory(t *testing.T) {
 	require.Equal(t, schema.BuildFailed, inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Status)
 }
 
-// The summary is sent when there is one and somebody wants it: the worker's webhook, or the workflow of the input.
+// A summary is sent if there is one and a receiver is set: the worker's webhook, or the workflow of the input.
 func TestProcessSessionNotifies(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -229,7 +228,8 @@ func notifySummary(t *testing.T, r *rooms, in schema.NotifySummaryInput) error {
 	return env.GetWorkflowError()
 }
 
-// One receiver that is not reached does not keep the other from getting the summary, and the workflow says why it failed.
+// An unreachable receiver does not keep the other one from getting the summary, and the workflow's error contains the
+// reason.
 func TestNotifySummary(t *testing.T) {
 	t.Parallel()
 	in := schema.NotifySummaryInput{User: "u", EventID: "e1", Workflow: "w"}
@@ -258,7 +258,7 @@ func TestNotifySummaryRefusesInput(t *testing.T) {
 	}
 }
 
-// A receiver may be away for most of a day.
+// A receiver may be unavailable for most of a day.
 func TestNotifySummaryWaits(t *testing.T) {
 	t.Parallel()
 	r := newRooms()

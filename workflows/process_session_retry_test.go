@@ -21,7 +21,7 @@ func retryInput(id string) schema.ProcessSessionInput {
 	return schema.ProcessSessionInput{Project: "p", User: "u", SessionID: "s1", Retry: id}
 }
 
-// resuming makes the build go on with another one at the step, if nothing has changed.
+// resuming makes the build continue another one at the step, if nothing has changed.
 func (r *rooms) resuming(step string, counts schema.BuildCounts) *rooms {
 	r.opened.First = false
 	r.opened.Resumable = &schema.ResumableBuild{ResumedBuild: schema.ResumedBuild{BuildID: "failed", Step: step}, SHA256: "h", Counts: counts}
@@ -30,8 +30,7 @@ func (r *rooms) resuming(step string, counts schema.BuildCounts) *rooms {
 	return r
 }
 
-// A build goes on at the step that failed. The steps before are neither run nor in the metrics, and what they counted
-// counts.
+// A build continues at the failed step. Earlier steps are neither run nor in the metrics, but their counts are kept.
 func TestRetryResumesAtStep(t *testing.T) {
 	t.Parallel()
 	extracted := schema.BuildCounts{Windows: 7, Rejected: 2}
@@ -52,11 +51,11 @@ func TestRetryResumesAtStep(t *testing.T) {
 		steps  []string
 	}{
 		"extract": {schema.StepExtract, schema.BuildCounts{}, steps[2:], []string{"extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
-		// One activity does these and extract.
+		// One activity does these steps and extract.
 		"align":       {schema.StepAlign, extracted, steps[2:], []string{"extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
 		"materialize": {schema.StepMaterialize, extracted, steps[2:], []string{"extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
 		"check":       {schema.StepCheck, extracted, steps[2:], []string{"extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
-		// The step beside it may have failed, too.
+		// The parallel step may have failed, too.
 		"tasks":   {schema.StepTasks, checked, steps[8:], []string{"resolve_tasks", "update_memory", "project", "index"}},
 		"memory":  {schema.StepMemory, checked, append(slices.Clone(memory), rest...), []string{"update_memory", "project", "index"}},
 		"project": {schema.StepProject, checked, rest, []string{"project", "index"}},
@@ -125,7 +124,7 @@ func TestRetryFailsAgain(t *testing.T) {
 	require.Equal(t, schema.BuildEmpty, result.Status)
 }
 
-// The workflow goes on with the input of the build that it tries again.
+// The workflow continues with the input of the build that it retries.
 func TestRetryTakesInputOfBuild(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -233,7 +232,7 @@ func TestRetryRefusesInput(t *testing.T) {
 	}
 }
 
-// A retry that is refused says so, and no build records it.
+// A refused retry returns an error, and no build records it.
 func TestRetryRefusedByBuild(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("OpenBuild", schema.ErrorInvalidInput)
@@ -243,7 +242,7 @@ func TestRetryRefusedByBuild(t *testing.T) {
 	require.Equal(t, []string{"OpenBuild"}, r.order())
 }
 
-// retryPaths are the ways of builds that try others again, and of those that go on with others.
+// retryPaths are the paths of builds that retry or continue others.
 func retryPaths() []path {
 	out := []path{
 		{name: "process_session_retry", start: startSession(retryInput("failed")), rooms: with(func(r *rooms) {

@@ -58,7 +58,7 @@ func TestProcessSessionAsksWritersForWhomThereIsSomething(t *testing.T) {
 	}
 }
 
-// Each step is told where the steps before it have left the session's stream.
+// Each step gets the head of the session's stream from the steps before it.
 func TestProcessSessionHandsOnTheHead(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -80,7 +80,7 @@ func TestProcessSessionHandsOnTheHead(t *testing.T) {
 	require.Equal(t, at(9), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
 }
 
-// A plan without windows is done: the model has answered where the plan was made.
+// A plan without windows is done, because the model answered where the plan was made.
 func TestProcessSessionLocalModel(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -97,8 +97,8 @@ func TestProcessSessionLocalModel(t *testing.T) {
 	require.NotContains(t, r.order(), "RecordExtraction")
 }
 
-// Bookkeeping is done within the workflow task, unless the store is away: then it becomes an activity that Temporal
-// shows and tries again.
+// Bookkeeping is done within the workflow task, unless the store is unavailable. It then becomes an activity that
+// Temporal shows and retries.
 func TestProcessSessionBookkeeping(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"IdentifySession", "OpenBuild", "PlanSummary", "ProjectSession", "WakeGraduation", "CloseBuild"} {

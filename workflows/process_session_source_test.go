@@ -15,14 +15,14 @@ import (
 	"axiommind/schema"
 )
 
-// killed makes the rooms end the worker the first times that the activity runs.
+// killed makes the rooms kill the worker in the first runs of the activity.
 func (r *rooms) killed(activity string, times int) *rooms {
 	r.before = func(_ context.Context, called string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if delete(r.fail, activity); called == activity && times > 0 {
 			times--
-			// The test environment, unlike a server, tries again after a timeout whatever the policy says.
+			// The test environment, unlike a server, retries after a timeout regardless of the policy.
 			late := temporal.NewTimeoutError(enums.TIMEOUT_TYPE_HEARTBEAT, nil)
 			r.fail[activity] = temporal.NewNonRetryableApplicationError("late", schema.ErrorTimeout, late)
 		}
@@ -30,7 +30,7 @@ func (r *rooms) killed(activity string, times int) *rooms {
 	return r
 }
 
-// A source that ends three workers is refused by name, and a worker that ends for another reason costs an attempt.
+// A source that kills three workers is refused by name, and a worker that dies for another reason costs an attempt.
 func TestProcessSessionRefusesSourceThatKills(t *testing.T) {
 	t.Parallel()
 	r := newRooms().killed("IngestSession", 2)
@@ -59,7 +59,8 @@ func TestProcessSessionRefusesSourceThatKills(t *testing.T) {
 	require.Equal(t, []bool{false, false, false}, r.within["IdentifySession"])
 }
 
-// The queue gives up a source that ends workers at once, and one that takes too long after some tries. The next session is taken.
+// The queue gives up a source that kills workers at once, and one that takes too long after some tries. The next
+// session is then processed.
 func TestQueueGivesUpSources(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -87,7 +88,7 @@ func TestQueueGivesUpSources(t *testing.T) {
 	require.Equal(t, map[string]string{"deadly": schema.ErrorSourceKills, "slow": schema.ErrorTimeout, "next": ""}, failed)
 }
 
-// An import whose listing ends workers goes on, and tells the next one how many have died.
+// An import whose listing kills workers continues, and passes the number of dead workers to the next attempt.
 func TestImportCountsKilledLists(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms().killed("ListSessions", 4), newSessionsRun()

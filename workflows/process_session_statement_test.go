@@ -20,7 +20,7 @@ func statementInput() schema.ProcessSessionInput {
 	}
 }
 
-// The build says what was stated: the steps take it from there, whatever the input says.
+// The steps take the statement from the build, regardless of the input.
 func TestProcessSessionStatement(t *testing.T) {
 	t.Parallel()
 	in := statementInput()
@@ -40,7 +40,7 @@ func TestProcessSessionStatement(t *testing.T) {
 	require.False(t, inputsOf[tier.SummaryInput](r, "PlanSummary")[0].Stated)
 }
 
-// An input with a statement that can't be one is refused before anything is done.
+// An input with an invalid statement is refused before anything is done.
 func TestProcessSessionRefusesStatement(t *testing.T) {
 	t.Parallel()
 	in := statementInput()

@@ -36,7 +36,7 @@ func (p *processSession) openBuild(ctx workflow.Context, _ sessionState) (stateg
 	return stategraph.Update{sessionOpened.Set(result), sessionHead.Add(result.Head)}, err
 }
 
-// build is the build with the head that the session's stream has by now.
+// build returns the build with the current head of the session's stream.
 func (p *processSession) build(s sessionState) build.Opened {
 	b := sessionOpened.Get(s)
 	b.Head = sessionHead.Get(s)
@@ -65,13 +65,13 @@ func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategrap
 
 func (p *processSession) source() string { return p.input.Source().String() }
 
-// counted keeps the progress query up to date with what a step adds.
+// counted adds the counts of a step to the progress query.
 func (p *processSession) counted(c schema.BuildCounts) schema.BuildCounts {
 	p.progress.Counts = addCounts(p.progress.Counts, c)
 	return c
 }
 
-// align has been done by [processSession.extract]. It has nothing to count.
+// align does nothing: [processSession.extract] has done the work, and there is nothing to count.
 func (p *processSession) align(workflow.Context, sessionState) (stategraph.Update, error) {
 	return nil, nil
 }
@@ -109,8 +109,8 @@ func (p *processSession) project(ctx workflow.Context, s sessionState) (stategra
 	return nil, nil
 }
 
-// wakeGraduation has graduation consider what a session has changed. If it can't be told, the project's next session tells
-// it: no build fails for that.
+// wakeGraduation makes graduation consider the changes of a session. A failure fails no build, because the project's
+// next session wakes it, too.
 func wakeGraduation(ctx workflow.Context, project string) {
 	err := doQuickly(storeWork(ctx, "tell graduation"), graduates.WakeGraduation, graduate.WakeInput{Project: project})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// The step that makes entries knows which extractor the build has, and what it supersedes is counted.
+// The step that makes entries gets the build's extractor, and superseded entries are counted.
 func TestProcessSessionSupersedes(t *testing.T) {
 	t.Parallel()
 	r := newRooms()

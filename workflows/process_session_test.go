@@ -22,11 +22,11 @@ import (
 	"axiommind/workflows/workflowtest"
 )
 
-// maxPayload is what no payload of a workflow may reach, whatever the session's size.
+// maxPayload is a limit above every payload of a workflow, whatever the session's size.
 const maxPayload = 64 << 10
 
-// sessionSteps are the steps of process_session with the activities that each calls, in order. Of steps
-// side by side the one whose activity is first by name comes first.
+// sessionSteps are the steps of process_session with the activities that each calls, in order. Of parallel steps the
+// one whose activity is first by name comes first.
 var sessionSteps = []struct {
 	name       string
 	activities []string
@@ -47,7 +47,7 @@ var sessionSteps = []struct {
 // wakes is the activity whose failure is no failure of its step.
 const wakes = "WakeGraduation"
 
-// steps are the activities of a session that has something new, in order.
+// steps are the activities of a session with new content, in order.
 var steps = func() (names []string) {
 	for _, s := range sessionSteps {
 		names = append(names, s.activities...)
@@ -256,8 +256,7 @@ func count(names []string, name string) int {
 	return n
 }
 
-// A build that could not be opened or closed has nothing that could record the failure; the
-// workflow says what it was.
+// A build that could not be opened or closed can't record the failure, so the workflow's error reports it.
 func TestProcessSessionFailureOutsideOfBuild(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ activity, step string }{
@@ -274,7 +273,7 @@ func TestProcessSessionFailureOutsideOfBuild(t *testing.T) {
 	}
 }
 
-// Where the failure can't be recorded either, the workflow still says what failed first.
+// If the failure can't be recorded either, the workflow still reports the first one.
 func TestProcessSessionFailureUnrecorded(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("AlignSession", schema.ErrorCorruptLog).failing("CloseBuild", schema.ErrorStoreRejected)
@@ -313,7 +312,7 @@ func TestProcessSessionRefusesInput(t *testing.T) {
 	}
 }
 
-// The store may be away for a while: the step is tried again and the build ends as if nothing had been.
+// The store may be unavailable for a while. The step is retried, and the build ends as usual.
 func TestProcessSessionWaitsForStore(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -335,7 +334,7 @@ func TestProcessSessionWaitsForStore(t *testing.T) {
 	require.Equal(t, 4, count(r.order(), "IngestSession"))
 }
 
-// Cancelled in any step, the build is recorded as failed there, and the workflow ends as cancelled.
+// A build that is cancelled in any step is recorded as failed there, and the workflow ends as cancelled.
 func TestProcessSessionCancel(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ activity, step string }{

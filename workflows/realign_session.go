@@ -13,9 +13,9 @@ import (
 	"axiommind/schema"
 )
 
-// RealignSession judges evidence of a session again that was judged by an older rule of proof, and updates
-// the session's entries. It writes the session's stream, so it has the id of process_session, and the two
-// never run at the same time. Started under another id it runs itself as a child.
+// RealignSession judges evidence again that an older rule of proof judged, and updates the session's entries. It writes
+// the session's stream, so it has the id of process_session, and the two never run at the same time. Started under
+// another id it runs itself as a child.
 func RealignSession(ctx workflow.Context, in schema.SessionKey) (schema.RealignSessionResult, error) {
 	in.Project, in.User = cmp.Or(in.Project, DefaultProject), cmp.Or(in.User, DefaultUser)
 	if err := in.Validate(); err != nil {
@@ -43,8 +43,8 @@ type realignSession struct {
 	progress schema.Progress
 }
 
-// run goes on to the entries even if this run judged nothing, as long as some run did: that one may have
-// stopped before them. They write nothing where nothing has changed.
+// run updates the entries even if this run judged nothing, as long as some run did, because that run may have stopped
+// before them. Updates without a change write nothing.
 func (r *realignSession) run(ctx workflow.Context) (result schema.RealignSessionResult, err error) {
 	result.SessionID = r.session.SessionID
 	r.progress.Step = schema.StepRealign

@@ -27,7 +27,7 @@ func realign(t *testing.T, r *rooms, id string, in schema.SessionKey) (result sc
 	return result, nil
 }
 
-// What is judged anew reaches the entries and their tables; where nothing ever was, nothing else is done.
+// New judgements reach the entries and their tables. If no run ever judged anything, nothing else is done.
 func TestRealignSession(t *testing.T) {
 	t.Parallel()
 	key := sessionInput().Key()

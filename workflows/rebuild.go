@@ -17,16 +17,16 @@ import (
 var rebuilds *build.Rebuilds
 
 const (
-	// fillFirst is how long an activity fills tables at first. It is short, so that the progress shows. After slowFills
-	// of them it is fillLast, so that the history of a long rebuild stays short.
+	// fillFirst is how long each of the first slowFills activities fills tables. It is short, so that people see
+	// progress. Later ones take fillLast, so that the history of a long rebuild stays short.
 	fillFirst = 10 * time.Second
 	fillLast  = time.Minute
 	slowFills = 60
-	// fewEvents is how many events may be left for the time in which writers wait.
+	// fewEvents is how many events may be left for the time in which writers are blocked.
 	fewEvents = 500
 )
 
-// fillWork is for activities that make rows for a long time, and go on where the one before has stopped.
+// fillWork is for activities that make rows for a long time. Each continues where the previous one stopped.
 func fillWork(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              schema.QueueMain,
@@ -40,14 +40,14 @@ func fillWork(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
-// Rebuild makes projections anew beside those in use, while sessions are processed, and then puts them in place. Only
-// one runs at a time: started under another id than [schema.RebuildWorkflowID] it runs itself as a child.
+// Rebuild rebuilds projections into shadow tables while sessions are processed, and then swaps them in. Only one runs
+// at a time. Started under another id than [schema.RebuildWorkflowID] it runs itself as a child.
 func Rebuild(ctx workflow.Context, in schema.RebuildInput) (schema.RebuildResult, error) {
 	if !hasID(ctx, schema.RebuildWorkflowID) {
 		return runAsOwner[schema.RebuildResult](ctx, schema.RebuildWorkflowID, "rebuild projections", in)
 	}
 	r := &rebuild{
-		// The id names the tables. It is later than that of every rebuild before.
+		// The id names the tables. It is greater than that of every earlier rebuild.
 		id:       strconv.FormatInt(workflow.Now(ctx).UnixMicro(), 10),
 		progress: schema.RebuildProgress{RebuildInput: in, Phase: schema.RebuildPrepare},
 		result:   schema.RebuildResult{Projections: []schema.RebuiltProjection{}, DryRun: in.DryRun},
@@ -71,7 +71,7 @@ type rebuild struct {
 	switched build.SwitchResult
 	progress schema.RebuildProgress
 	result   schema.RebuildResult
-	// metrics are the phases that ended, and since is when the present one began.
+	// metrics are the completed phases, and since is the start of the current one.
 	metrics []schema.StepMetric
 	since   time.Time
 }
@@ -89,10 +89,10 @@ func (r *rebuild) run(ctx workflow.Context) (err error) {
 	return err
 }
 
-// recording is how long the record of a rebuild's phases may take: an erasure may wait for the rebuild.
+// recording is the time limit for recording a rebuild's phases, because an erasure may wait for the rebuild.
 const recording = time.Minute
 
-// record records the phases. A rebuild that did its work has not failed because they can't be recorded.
+// record records the phases. A failure to do so does not fail the rebuild.
 func (r *rebuild) record(ctx workflow.Context, err error) {
 	apart, _ := workflow.NewDisconnectedContext(ctx)
 	in := build.RecordInput{
@@ -105,7 +105,7 @@ func (r *rebuild) record(ctx workflow.Context, err error) {
 	}
 }
 
-// tables makes the tables anew. However it ends, what is left of it is dropped, and nobody waits for it any more.
+// tables rebuilds the tables. However it ends, leftover tables are dropped and blocked writers are released.
 func (r *rebuild) tables(ctx workflow.Context) error {
 	err := r.replace(ctx)
 	if err == nil {
@@ -156,7 +156,7 @@ func (r *rebuild) replace(ctx workflow.Context) (err error) {
 // compares reports whether the new rows are compared with those in use.
 func (r *rebuild) compares() bool { return r.progress.Verify || r.progress.DryRun }
 
-// fill makes the rows of a projection from the events that there are.
+// fill makes the rows of a projection from the existing events.
 func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 	began, made, at := workflow.Now(ctx), schema.RebuiltProjection{Name: p.Name}, build.FillResult{}
 	planned := p.Events
@@ -172,7 +172,7 @@ func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 		}
 		made.Events += at.Events
 		r.progress.Events += at.Events
-		// More may be there than when the rebuild was planned. Less are, if some were copies of others.
+		// There may be more events than planned, or fewer, if some were duplicates.
 		if made.Events > planned || at.Done {
 			r.progress.Total += made.Events - planned
 			planned = made.Events
@@ -185,9 +185,10 @@ func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 	return nil
 }
 
-// catchUp applies what came meanwhile, in rounds. Each finds what came during the one before: it is the last if that is
-// little, or more than half of what the one before had found. Then events come about as fast as they are applied, on a
-// slow machine or under much load, and more rounds would leave no less for the time in which writers wait.
+// catchUp applies new events in rounds. Each round applies the events that arrived during the previous one. A round is
+// the last if it found few events, or more than half as many as the previous one. In the latter case events arrive
+// about as fast as they are applied, on a slow machine or under heavy load. More rounds would not shorten the time in
+// which writers are blocked.
 func (r *rebuild) catchUp(ctx workflow.Context) error {
 	for before := math.MaxInt; ; {
 		in := build.ShadowInput{ID: r.id, Projections: r.names}
@@ -225,7 +226,7 @@ func (r *rebuild) compare(ctx workflow.Context) error {
 	return nil
 }
 
-// vectors has the collection of the worker's embedder made anew, by the workflow that writes it.
+// vectors has the collection of the worker's embedder rebuilt by the workflow that writes it.
 func (r *rebuild) vectors(ctx workflow.Context) error {
 	r.enter(ctx, schema.RebuildVectors)
 	in := vector.RebuildInput{Verify: r.compares(), DryRun: r.progress.DryRun}

@@ -19,14 +19,15 @@ import (
 	"axiommind/workflows/workflowtest"
 )
 
-// rebuildRoom says what the activities of rebuilds return.
+// rebuildRoom contains the results of the activities of rebuilds.
 type rebuildRoom struct {
-	// slices is how many calls it takes to fill a projection, and late how many events came meanwhile, by call.
+	// slices is the number of calls that fill a projection, and late the number of events that arrived meanwhile, by
+	// call.
 	slices int
 	late   []int
-	// differs is what a comparison finds.
+	// differs is the result of a comparison.
 	differs *schema.TableDifference
-	// seen is the progress that the workflow told at the start of each activity.
+	// seen is the progress of the workflow at the start of each activity.
 	seen []rebuildSeen
 }
 
@@ -91,7 +92,7 @@ func (r *rooms) RebuildVectors(ctx context.Context, in vector.RebuildInput) (vec
 	})
 }
 
-// The collection alone is made anew, or both.
+// The collection is rebuilt alone or after projections.
 func TestRebuildOfVectors(t *testing.T) {
 	t.Parallel()
 	for _, projections := range [][]string{nil, {"facts"}} {
@@ -137,7 +138,7 @@ func runRebuild(t *testing.T, r *rooms, in schema.RebuildInput) (schema.RebuildR
 	return result, err
 }
 
-// Each slice goes on where the one before has stopped, and what came meanwhile is applied until little is left.
+// Each slice continues where the previous one stopped, and new events are applied until few are left.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -172,7 +173,7 @@ func TestRebuild(t *testing.T) {
 	require.Less(t, r.largest, 64<<10)
 }
 
-// The progress never passes the whole: it grows with the events that come meanwhile, and shrinks where there were fewer.
+// The progress never exceeds the total, which grows with new events and shrinks if there were fewer.
 func TestRebuildProgress(t *testing.T) {
 	t.Parallel()
 	for calls, filled := range map[int]int{1: 10, 2: 20, 3: 30} { // 20 are planned of each of two projections.
@@ -192,7 +193,8 @@ func TestRebuildProgress(t *testing.T) {
 	}
 }
 
-// Rounds of catching up end once they no longer find half of what the one before did, however slow the machine is.
+// Rounds of catching up end once a round finds more than half as many events as the previous one, however slow the
+// machine is.
 func TestRebuildCatchUpEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -228,7 +230,7 @@ func TestRebuildDryRun(t *testing.T) {
 	require.Equal(t, []string{"entries"}, inputsOf[build.PrepareInput](r, "PrepareRebuild")[0].Names)
 }
 
-// Whatever fails, what was made is dropped, and writers do not wait for it.
+// Whatever fails, the shadow tables are dropped, and writers do not wait for them.
 func TestRebuildFails(t *testing.T) {
 	t.Parallel()
 	for _, activity := range []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"} {
@@ -246,7 +248,7 @@ func TestRebuildFails(t *testing.T) {
 	}
 }
 
-// A rebuild whose phases can't be recorded has not failed.
+// A rebuild does not fail if its phases can't be recorded.
 func TestRebuildIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("RecordRebuild", schema.ErrorStoreRejected)

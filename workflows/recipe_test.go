@@ -21,8 +21,8 @@ import (
 	"axiommind/workflows"
 )
 
-// A step is named in schema, stands in the graph, in the table of this package's tests and in the
-// help topic about builds. That its activities are known to the worker is a test of worker/service.
+// A step is named in schema and is in the graph, in the table of this package's tests and in the help topic about
+// builds. A test of worker/service checks that the worker knows its activities.
 func TestEveryStepIsWhole(t *testing.T) {
 	t.Parallel()
 	drawn := workflows.SessionSteps(t)
@@ -46,8 +46,8 @@ func TestEveryStepIsWhole(t *testing.T) {
 	require.ElementsMatch(t, drawn, told, "the graph and the table of steps in the help topic differ")
 }
 
-// A workflow is named in schema, registered, and has a recorded history; one that writes a stream is
-// held to what holds for every writer.
+// A workflow is named in schema, is registered, and has a recorded history. A writer of a stream is also in the tests
+// of every writer.
 func TestEveryWorkflowIsWhole(t *testing.T) {
 	t.Parallel()
 	known, writers := registry{}, registry{}
@@ -70,7 +70,7 @@ func TestEveryWorkflowIsWhole(t *testing.T) {
 	}
 }
 
-// constants are the values of the string constants of package schema whose names begin with the prefix.
+// constants returns the values of the string constants of package schema whose names begin with the prefix.
 func constants(t *testing.T, prefix string) (values []string) {
 	t.Helper()
 	files, err := filepath.Glob("../schema/*.go")

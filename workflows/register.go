@@ -1,5 +1,5 @@
-// Package workflows holds the durable step sequences. Its code is deterministic: everything that
-// reads a clock, a store or a model is an activity.
+// Package workflows contains the durable step sequences. Its code is deterministic: everything that reads a clock, a
+// store or a model is an activity.
 package workflows
 
 import (
@@ -9,16 +9,17 @@ import (
 	"axiommind/schema"
 )
 
-// What becomes of a run when another version of the worker is made the current one, where workers have versions.
+// Behaviors of a run when another version of the worker becomes the current one, if workers have versions.
 const (
-	// pinned runs end on the version they began on. They are short: the old workers need to stay for minutes.
+	// pinned runs end on the version on which they began. They are short, so the old workers must stay for minutes
+	// only.
 	pinned = workflow.VersioningBehaviorPinned
-	// moving runs go on with the new version. They live for long, or wait for others: their code changes with
-	// workflow.GetVersion, so that what they began goes on.
-	moving = workflow.VersioningBehaviorAutoUpgrade
+	// autoUpgrade runs continue on the new version, because they live long or wait for others. Their code changes with
+	// workflow.GetVersion, so that existing runs can continue.
+	autoUpgrade = workflow.VersioningBehaviorAutoUpgrade
 )
 
-// Register registers every workflow: the worker, the tests and the replayer share it.
+// Register registers every workflow. The worker, the tests and the replayer share it.
 func Register(r worker.WorkflowRegistry) {
 	RegisterQueue(r)
 	RegisterWithoutQueue(r)
@@ -26,7 +27,7 @@ func Register(r worker.WorkflowRegistry) {
 
 // RegisterQueue registers memory_queue.
 func RegisterQueue(r worker.WorkflowRegistry) {
-	r.RegisterWorkflowWithOptions(withoutResult(MemoryQueue), as(schema.WorkflowMemoryQueue, moving))
+	r.RegisterWorkflowWithOptions(withoutResult(MemoryQueue), as(schema.WorkflowMemoryQueue, autoUpgrade))
 }
 
 // RegisterWithoutQueue registers every workflow except memory_queue, for a worker that has memory switched off.
@@ -34,11 +35,11 @@ func RegisterWithoutQueue(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ProcessSession), as(schema.WorkflowProcessSession, pinned))
 	r.RegisterWorkflowWithOptions(strict(RealignSession), as(schema.WorkflowRealignSession, pinned))
 	r.RegisterWorkflowWithOptions(strict(DeepDream), as(schema.WorkflowDeepDream, pinned))
-	r.RegisterWorkflowWithOptions(withoutResult(NotifySummary), as(schema.WorkflowNotifySummary, moving))
-	r.RegisterWorkflowWithOptions(strict(DreamNight), as(schema.WorkflowDreamNight, moving))
-	r.RegisterWorkflowWithOptions(strict(ImportSessions), as(schema.WorkflowImportSessions, moving))
-	r.RegisterWorkflowWithOptions(strict(RetryBuilds), as(schema.WorkflowRetryBuilds, moving))
-	r.RegisterWorkflowWithOptions(strict(BackfillSessions), as(schema.WorkflowBackfillSessions, moving))
+	r.RegisterWorkflowWithOptions(withoutResult(NotifySummary), as(schema.WorkflowNotifySummary, autoUpgrade))
+	r.RegisterWorkflowWithOptions(strict(DreamNight), as(schema.WorkflowDreamNight, autoUpgrade))
+	r.RegisterWorkflowWithOptions(strict(ImportSessions), as(schema.WorkflowImportSessions, autoUpgrade))
+	r.RegisterWorkflowWithOptions(strict(RetryBuilds), as(schema.WorkflowRetryBuilds, autoUpgrade))
+	r.RegisterWorkflowWithOptions(strict(BackfillSessions), as(schema.WorkflowBackfillSessions, autoUpgrade))
 	r.RegisterWorkflowWithOptions(strict(Rebuild), as(schema.WorkflowRebuild, pinned))
 	r.RegisterWorkflowWithOptions(strict(Forget), as(schema.WorkflowForget, pinned))
 	for _, w := range writers {
@@ -59,5 +60,5 @@ type registered interface {
 
 func (w writer[In]) register(r worker.WorkflowRegistry) {
 	var in In
-	r.RegisterWorkflowWithOptions(withoutResult(w.run), as(in.Workflow(), moving))
+	r.RegisterWorkflowWithOptions(withoutResult(w.run), as(in.Workflow(), autoUpgrade))
 }

@@ -8,11 +8,11 @@ import (
 	"axiommind/schema"
 )
 
-// batchRoom is the log of a batch: what its list holds, and what was recorded of it.
+// batchRoom is the log of a batch: its list and the recorded outcomes.
 type batchRoom struct {
 	items      []schema.BatchItem
 	passedOver int
-	// pageSize is how many items a page of the list holds.
+	// pageSize is the number of items on a page of the list.
 	pageSize int
 	reported []schema.BatchOutcome
 }
@@ -27,7 +27,7 @@ func itemsOf(ids ...string) (items []schema.BatchItem) {
 	return items
 }
 
-// numbered returns n ids.
+// numbered returns n numbered ids.
 func numbered(n int) (ids []string) {
 	for i := range n {
 		ids = append(ids, fmt.Sprintf("세션/%d", i))

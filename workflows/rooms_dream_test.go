@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// dreamRoom says what the activities of dreams return.
+// dreamRoom contains the results of the activities of dreams.
 type dreamRoom struct {
 	// gathered, committed and files are by call. The last one counts for all calls after it.
 	gathered  []tier.Gathered
@@ -16,14 +16,14 @@ type dreamRoom struct {
 	files     []error
 	// levels are the numbers of questions, level by level.
 	levels []int
-	// asked answers the questions, and judged says why the answers of the last level are of no use.
+	// asked answers the questions, and judged returns the reason why the answers of the last level are unusable.
 	asked  func(in tier.AskInput) tier.Asked
 	judged func(in tier.PlanInput) string
 
 	calls map[string]int
 }
 
-// newDreamRoom is a dream that reads something, asks one question and makes version 3 of version 2.
+// newDreamRoom returns a dream that reads something, asks one question and makes version 3 of version 2.
 func newDreamRoom() dreamRoom {
 	return dreamRoom{
 		gathered:  []tier.Gathered{{Date: "2026-06-07", EventID: "gathered", Ordinal: 5, Version: 2, Model: "openai/gpt"}},
@@ -45,7 +45,7 @@ func committedDream() schema.DeepDreamResult {
 	}
 }
 
-// nth returns what the next call of the activity returns.
+// nth returns the result of the next call of the activity.
 func nth[T any](d *dreamRoom, name string, all []T) T {
 	d.calls[name]++
 	return all[min(d.calls[name], len(all))-1]
@@ -78,7 +78,7 @@ func (r *rooms) SubmitDream(ctx context.Context, in tier.CommitInput) (tier.Comm
 	return called(ctx, r, "SubmitDream", in, func() (tier.CommitResult, error) { return r.dream.commit("SubmitDream", in), nil })
 }
 
-// commit returns the result with what the real activity copies of its input.
+// commit returns the result with the fields that the real activity copies from its input.
 func (d *dreamRoom) commit(name string, in tier.CommitInput) tier.CommitResult {
 	result := nth(d, name, d.committed)
 	result.Usage, result.Responses = in.Usage, in.Responses

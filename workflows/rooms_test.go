@@ -31,8 +31,7 @@ import (
 	"axiommind/schema"
 )
 
-// rooms stands in for the activities of every room, under their names: what a room would return is
-// set by the test, and what it was given is kept.
+// rooms replaces the activities of every room, under their names. The test sets the results, and the inputs are kept.
 type rooms struct {
 	opened   build.Opened
 	ingested transcript.IngestResult
@@ -43,7 +42,7 @@ type rooms struct {
 	asked  int
 	answer func(in llm.ExtractInput) (llm.ExtractResult, error)
 	record llm.RecordResult
-	// recordedBefore is what earlier attempts of the build recorded.
+	// recordedBefore is the result that earlier attempts of the build recorded.
 	recordedBefore, recordedNow llm.RecordResult
 	aligned                     evidence.AlignResult
 	realigned                   evidence.RealignResult
@@ -57,31 +56,31 @@ type rooms struct {
 	reviewed, reviewGroups int
 	review                 func(in tier.ReviewInput) (tier.ReviewAnswer, error)
 	learned                fact.Result
-	// late is how often an erasure finds streams that it has not locked yet.
+	// late is how often an erasure finds unlocked streams.
 	late       int
 	remembered tier.SessionResult
-	// edits is how many events a comparison of files stores.
+	// edits is the number of events that a comparison of files stores.
 	edits   uint64
 	indexed vector.SessionResult
-	// anew is how many turns a rebuild of the collection takes.
+	// anew is the number of turns of a rebuild of the collection.
 	anew    int
 	pending []vector.Result
 	dream   dreamRoom
 	queueRoom
 	batch   batchRoom
 	rebuild rebuildRoom
-	// ruled is what a command of graduation does, and passes are what its passes do.
+	// ruled is the result of a command of graduation, and passes are the results of its passes.
 	ruled  graduate.CommandResult
 	passes []graduate.PassResult
-	// found counts the conflicts that a model finds.
+	// contradictions counts the conflicts that a model finds.
 	contradictions int
 	// found are the pages of the memories of a night.
 	found []tier.Found
-	// refused holds the updates of a batch that fail, by the session's stream.
+	// refused contains the failures of updates of a batch, by the session's stream.
 	refused map[string]*boundary.Failed
-	// forgets makes the outcomes of a batch one too few.
+	// forgets drops one outcome of a batch.
 	forgets bool
-	// fail is the error of an activity by its name; before is called before it returns.
+	// fail is the error of an activity by its name. before is called before it returns.
 	fail   map[string]error
 	before func(ctx context.Context, name string)
 
@@ -89,12 +88,12 @@ type rooms struct {
 	recorded []llm.AnsweredWindow
 	calls    []string
 	inputs   map[string][]any
-	// within says of each call of an activity whether it was within a workflow task.
+	// within records for each call of an activity whether it was within a workflow task.
 	within  map[string][]bool
 	largest int
 }
 
-// newRooms is a session of two messages in one window, with one memory.
+// newRooms returns the rooms of a session of two messages in one window, with one memory.
 func newRooms() *rooms {
 	spec := schema.BuildSpec{
 		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v4", PromptVersion: "1", PromptHash: "0123456789abcdef", SchemaVersion: schema.SchemaVersion},
@@ -139,16 +138,16 @@ func newRooms() *rooms {
 	}
 }
 
-// at is the head of a stream of so many events.
+// at returns the head of a stream with that many events.
 func at(seq uint64) schema.StreamHead { return schema.StreamHead{Known: true, Seq: seq} }
 
-// failing makes the activity fail for good.
+// failing makes the activity fail permanently.
 func (r *rooms) failing(name, failureType string) *rooms {
 	r.fail[name] = temporal.NewNonRetryableApplicationError(name+" can't", failureType, nil)
 	return r
 }
 
-// called notes a call and its sizes, and returns what it ends with.
+// called notes a call and its sizes, and returns its result.
 func called[T any](ctx context.Context, r *rooms, name string, in any, out func() (T, error)) (T, error) {
 	activity.RecordHeartbeat(ctx)
 	if r.before != nil {
@@ -175,8 +174,8 @@ func called[T any](ctx context.Context, r *rooms, name string, in any, out func(
 	return result, nil
 }
 
-// order returns the names of the activities in the order they were called; SubmitTasks comes behind the activities of
-// the step beside it. The background work of memory_writer is left out.
+// order returns the names of the activities in the order of their calls. SubmitTasks is moved behind the activities of
+// the parallel step. The background work of memory_writer is left out.
 func (r *rooms) order() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,7 +188,7 @@ func (r *rooms) order() []string {
 	return calls
 }
 
-// turns is order without what the memory's writer does besides.
+// turns is order without the background work of the memory's writer.
 func (r *rooms) turns() []string {
 	return slices.DeleteFunc(r.order(), func(name string) bool { return name == "SyncFiles" })
 }
@@ -204,7 +203,7 @@ func inputsOf[T any](r *rooms, name string) []T {
 	return out
 }
 
-// batches returns the sessions that each call of the activity was given.
+// batches returns the sessions of each call of the activity.
 func (r *rooms) batches(t *testing.T, name string) (all [][]string) {
 	t.Helper()
 	r.mu.Lock()
@@ -228,7 +227,7 @@ func (r *rooms) batches(t *testing.T, name string) (all [][]string) {
 	return all
 }
 
-// heads returns the heads that the calls of the activity were given.
+// heads returns the heads of the calls of the activity.
 func (r *rooms) heads(name string) (all []schema.StreamHead) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,7 +264,7 @@ func (r *rooms) IngestSession(ctx context.Context, in transcript.IngestInput) (t
 	return called(ctx, r, "IngestSession", in, func() (transcript.IngestResult, error) { return r.ingested, nil })
 }
 
-// PlanWindows plans 32 windows at a time, as the real one does.
+// PlanWindows plans 32 windows at a time, like the real one.
 func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResult, error) {
 	return called(ctx, r, "PlanWindows", in, func() (llm.PlanResult, error) {
 		from := len(r.recorded)
@@ -280,7 +279,7 @@ func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResu
 	})
 }
 
-// recordedSoFar is what the build recorded, in this attempt and in those before.
+// recordedSoFar returns the result that the build recorded in this and in earlier attempts.
 func (r *rooms) recordedSoFar() llm.RecordResult {
 	sum := r.recordedBefore
 	sum.Add(r.recordedNow)
@@ -314,7 +313,7 @@ func (r *rooms) AlignSession(ctx context.Context, in evidence.AlignInput) (evide
 	return called(ctx, r, "AlignSession", in, func() (evidence.AlignResult, error) { return r.aligned, nil })
 }
 
-// DeriveEntries calls the steps as the real one does.
+// DeriveEntries calls the steps like the real one.
 func (r *rooms) DeriveEntries(ctx context.Context, in derive.Input) (derive.Result, error) {
 	result, err := derive.Run(ctx, r, in, func() error { return nil })
 	r.mu.Lock()
@@ -357,8 +356,7 @@ func (r *rooms) ResolveTasks(ctx context.Context, in boundary.Batch[task.Session
 	return called(ctx, r, "ResolveTasks", in, func() (boundary.Outcomes[task.Result], error) { return each(r, in, r.resolved) })
 }
 
-// each returns the result for every item of the batch, and an outcome that failed where the test has set one for
-// the item's session.
+// each returns the result for every item of the batch, or the failure that the test has set for the item's session.
 func each[In interface{ Stream() string }, Out any](r *rooms, in boundary.Batch[In], out Out) (all boundary.Outcomes[Out], err error) {
 	for _, item := range in.Items {
 		all.Items = append(all.Items, boundary.Outcome[Out]{Result: out, Failed: r.refused[item.Stream()]})
@@ -473,7 +471,7 @@ func (r *rooms) FindMemories(ctx context.Context, in tier.FindInput) (tier.Found
 	})
 }
 
-// IndexPending returns one of the pending results after the other, and then that nothing is left.
+// IndexPending returns the pending results one after the other, and then that nothing is left.
 func (r *rooms) IndexPending(ctx context.Context, in vector.IndexInput) (vector.Result, error) {
 	return called(ctx, r, "IndexPending", in, func() (vector.Result, error) {
 		if len(r.pending) == 0 {

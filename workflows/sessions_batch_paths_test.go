@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// batchPaths are the ways through the workflows that process many sessions.
+// batchPaths are the paths through the workflows that process many sessions.
 func batchPaths() []path {
 	of := func(change func(r *rooms), ids ...string) func() *rooms {
 		return with(func(r *rooms) {
@@ -76,7 +76,7 @@ func failsFor(name, session string) func(*rooms) {
 	}
 }
 
-// cancelBatch holds the first session, cancels the batch, and then lets the session go on.
+// cancelBatch blocks the first session, cancels the batch, and then lets the session continue.
 func cancelBatch() (holds func(*rooms), during func(context.Context, *testing.T, client.Client, client.WorkflowRun)) {
 	release := make(chan struct{})
 	holds = func(r *rooms) {

@@ -16,8 +16,8 @@ import (
 	"axiommind/schema"
 )
 
-// Whatever the items are, and however often a run hands over to the next one: each item has one outcome, no session runs
-// twice at a time, those of one session run in order, and no more run at a time than may.
+// Whatever the items are, and however often a run continues as new: each item has one outcome, no session runs twice at
+// a time, items of one session run in order, and no more run at a time than allowed.
 func TestSessionBatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

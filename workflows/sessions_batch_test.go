@@ -20,11 +20,11 @@ import (
 	"axiommind/workflows/workflowtest"
 )
 
-// sessionsRun stands in for process_session: it notes what runs and how many run at a time.
+// sessionsRun replaces process_session. It notes the sessions and how many run at a time.
 type sessionsRun struct {
-	// takes is how long a session takes, a minute where it is nil.
+	// takes returns how long a session takes. If it is nil, that is a minute.
 	takes func(id string) time.Duration
-	// ends is how the nth run of a session ends.
+	// ends returns the outcome of the nth run of a session.
 	ends func(id string, n int) (schema.ProcessSessionResult, error)
 
 	now, most int
@@ -106,7 +106,7 @@ func runBatch(t *testing.T, r *rooms, s *sessionsRun, in schema.ImportSessionsIn
 	return result, nil
 }
 
-// requireReported holds the log to one outcome for each item.
+// requireReported requires one outcome in the log for each item.
 func requireReported(t *testing.T, r *rooms) map[int]schema.BatchOutcome {
 	t.Helper()
 	out := map[int]schema.BatchOutcome{}
@@ -118,8 +118,8 @@ func requireReported(t *testing.T, r *rooms) map[int]schema.BatchOutcome {
 	return out
 }
 
-// As many sessions run at a time as are asked for, each once, and the window slides: one that ends makes room for the
-// next.
+// The requested number of sessions runs at a time, each once, and the window slides: a session that ends makes room for
+// the next.
 func TestSessionBatchWindow(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[int]int{0: 8, 1: 1, 5: 5, 64: 64} {
@@ -148,7 +148,7 @@ func TestSessionBatchWindow(t *testing.T) {
 	}
 }
 
-// A session that takes long frees its slot after ten minutes, as many of them as there are slots. It is waited for.
+// A long session frees its slot after ten minutes, up to the number of slots. The batch waits for it.
 func TestSessionBatchSlowSessions(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()
@@ -178,11 +178,11 @@ func TestSessionBatchSlowSessions(t *testing.T) {
 	require.Equal(t, 27, before, "what comes after the first slow ones is done long before they are")
 	require.Equal(t, 30, result.Ended())
 	requireReported(t, r)
-	// Two hold the slots for ten minutes. The third one holds one of them from then on.
+	// Two sessions use the slots for ten minutes. The third one uses one of them from then on.
 	require.Equal(t, 10*time.Minute, s.starts[2].Sub(s.starts[0]))
 }
 
-// What becomes of one item does not touch the others: one that is refused is an outcome without a session.
+// The outcome of one item does not affect the others. A refused item has an outcome without a session.
 func TestSessionBatchOutcomes(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()
@@ -240,7 +240,7 @@ func TestSessionBatchSameSession(t *testing.T) {
 	require.Equal(t, []string{"a run 1", "a run 2", "a run 3"}, []string{got[0].BuildID, got[1].BuildID, got[3].BuildID})
 }
 
-// A session that another run is processing is waited for, and holds up nothing meanwhile.
+// A session that another run is processing is waited for, and blocks nothing meanwhile.
 func TestSessionBatchBusySession(t *testing.T) {
 	t.Parallel()
 	for _, noWait := range []bool{false, true} {
@@ -273,7 +273,7 @@ func TestSessionBatchBusySession(t *testing.T) {
 	}
 }
 
-// A run whose history is long waits for the sessions that run, and hands the rest over.
+// A run with a long history waits for the running sessions, and passes the rest to the next run.
 func TestSessionBatchContinues(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()
@@ -303,8 +303,8 @@ func TestSessionBatchContinues(t *testing.T) {
 	require.Len(t, inputsOf[batch.ListInput[schema.ImportSessionsInput]](r, "ListSessions"), 1)
 }
 
-// A session that takes long does not keep the others from going on, even if the history has become long. In the end it
-// is left running, and the next run comes back to it.
+// A long session does not block the others, even if the history has become long. In the end it is left running, and the
+// next run waits for it.
 func TestSessionBatchContinuesBesideSlowSession(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()
@@ -334,7 +334,7 @@ func TestSessionBatchContinuesBesideSlowSession(t *testing.T) {
 	requireReported(t, r)
 }
 
-// A batch that is cancelled starts no more sessions. Those that run go on, and their outcomes are recorded.
+// A cancelled batch starts no more sessions. The running ones continue, and their outcomes are recorded.
 func TestSessionBatchCancelled(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()
@@ -352,7 +352,7 @@ func TestSessionBatchCancelled(t *testing.T) {
 	}
 }
 
-// No more sessions are started in any minute than are allowed.
+// No more sessions are started in any minute than allowed.
 func TestSessionBatchPerMinute(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()
@@ -368,7 +368,7 @@ func TestSessionBatchPerMinute(t *testing.T) {
 	require.Less(t, s.starts[39].Sub(s.starts[0]), 6*time.Minute)
 }
 
-// The id of a batch follows from its input and from when it began: a run that was reset finds the same stream.
+// The id of a batch is derived from its input and its start, so a run that was reset finds the same stream.
 func TestSessionBatchIDs(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
@@ -408,7 +408,7 @@ func TestSessionBatchRefuses(t *testing.T) {
 	}
 }
 
-// A batch whose list cannot be made fails with the reason, and one whose outcomes cannot be recorded says so.
+// A batch fails with the reason if its list cannot be made or its outcomes cannot be recorded.
 func TestSessionBatchFails(t *testing.T) {
 	t.Parallel()
 	for activity, says := range map[string]string{
@@ -424,7 +424,7 @@ func TestSessionBatchFails(t *testing.T) {
 	}
 }
 
-// While it lasts, a batch shows how far it is.
+// A batch shows its progress while it runs.
 func TestSessionBatchTells(t *testing.T) {
 	t.Parallel()
 	r, s := newRooms(), newSessionsRun()

@@ -15,7 +15,7 @@ func timingOf(ctx workflow.Context) schema.Timing {
 	return t.WithDefaults()
 }
 
-// WithTiming has a worker's workflows wait for the given durations. All workers of a namespace must have the same.
+// WithTiming sets the durations that a worker's workflows wait for. All workers of a namespace must have the same.
 func WithTiming(t schema.Timing) interceptor.WorkerInterceptor { return &timer{timing: t} }
 
 type timer struct {

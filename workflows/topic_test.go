@@ -11,7 +11,7 @@ import (
 
 var updateTopics = flag.Bool("update", false, "write the drawing of process_session into its help topic")
 
-// TestTopicDrawsProcessSession keeps the drawing in the help topic that of the code.
+// TestTopicDrawsProcessSession checks that the drawing in the help topic matches the code.
 func TestTopicDrawsProcessSession(t *testing.T) {
 	t.Parallel()
 	graph, err := sessionGraph(&processSession{})

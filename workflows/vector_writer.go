@@ -14,15 +14,16 @@ import (
 const (
 	indexAtOnce    = 512
 	messagesAtOnce = 256
-	// busyAtOnce is the limit while a rebuild runs, so that its next turn comes soon.
+	// busyAtOnce is the limit while a rebuild is running, so that its next turn comes soon.
 	busyAtOnce = 16
 )
 
 const indexTitle = "index what is pending"
 
-// messagesLater returns how long messages wait: most sessions are done by then, and do not share the machine with them.
+// messagesLater returns how long messages wait. Most sessions are done by then and do not compete with them for the
+// machine.
 func messagesLater(p schema.Timing, in schema.VectorWriterInput) time.Duration {
-	if schema.HoldsMessages(in.Collection) {
+	if schema.ContainsMessages(in.Collection) {
 		return p.Messages
 	}
 	return 0
@@ -30,11 +31,10 @@ func messagesLater(p schema.Timing, in schema.VectorWriterInput) time.Duration {
 
 var vectors *vector.Activities
 
-// vectorWriter is the only writer of a collection and of its stream. It indexes the sessions that wait for it, all that
-// wait at once. What nobody waits for stands in the outbox: task titles, messages, and what failed and is to be tried
-// again. It works on that after a signal and when it falls due. Asked by an update, it compares the collection with the
-// log; then the rows that this has asked to be written again are written. Asked by another, it makes the collection anew
-// and switches to it, in turns between its other work.
+// vectorWriter is the only writer of a collection and of its stream. It indexes all sessions that wait for it in one
+// batch. Items that no sender waits for are in the outbox: task titles, messages, and failed items to retry. It works
+// on the outbox after a signal and when it falls due. One update compares the collection with the log, after which
+// differing rows are rewritten. Another rebuilds the collection and switches to it, in turns between other work.
 var vectorWriter = writer[schema.VectorWriterInput]{
 	updates: []updateHandler{
 		batchUpdate[vector.SessionInput, vector.SessionResult]{
@@ -67,11 +67,10 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 	},
 }
 
-// indexPending works on some rows. There is more to do at once where rows remain, and when the first row
-// that failed falls due.
+// indexPending indexes some rows. It is due again at once if rows remain, or else when the first failed row falls due.
 func indexPending(ctx workflow.Context, in schema.VectorWriterInput, head schema.StreamHead, busy bool) (after schema.StreamHead, due time.Time, err error) {
 	work := vector.IndexInput{Collection: in.Collection, Limit: indexAtOnce, Head: head}
-	if schema.HoldsMessages(in.Collection) {
+	if schema.ContainsMessages(in.Collection) {
 		work.Limit = messagesAtOnce
 	}
 	if busy {

@@ -30,7 +30,7 @@ func runVectorWriter(env *testsuite.TestWorkflowEnvironment) error {
 	return env.GetWorkflowError()
 }
 
-// The writer goes on while rows remain, and ends once nothing came for the idle time.
+// The writer continues while rows remain, and ends once nothing has arrived for the idle time.
 func TestVectorWriterEndsWhenIdle(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -43,7 +43,7 @@ func TestVectorWriterEndsWhenIdle(t *testing.T) {
 	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Minute)
 }
 
-// Messages wait for the sessions that they are of, and fewer are done at a time.
+// Messages wait for their sessions, and fewer are indexed at a time.
 func TestMessagesAreIndexedLater(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -60,7 +60,7 @@ func TestMessagesAreIndexedLater(t *testing.T) {
 	require.Less(t, at[1], 4*time.Second, "what remains is done at once")
 }
 
-// A wake while the writer waits makes it work at once; one that comes while it works is not lost.
+// A wake while the writer waits makes it work at once. A wake while it works is not lost.
 func TestVectorWriterWakes(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -73,7 +73,7 @@ func TestVectorWriterWakes(t *testing.T) {
 	require.GreaterOrEqual(t, env.Now().Sub(begin), 110*time.Second)
 }
 
-// A failed row is tried again when it falls due, without anybody's wake, however far off that is.
+// A failed row is retried when it falls due, without a wake, however far off that is.
 func TestVectorWriterRetries(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -103,8 +103,8 @@ func TestVectorWriterFails(t *testing.T) {
 	require.Equal(t, schema.ErrorVectorRejected, application.Type())
 }
 
-// Asked to, the writer compares the collection with the log between two rounds of writing, and then
-// writes what has drifted.
+// On request the writer compares the collection with the log between two rounds of indexing, and then rewrites the
+// drifted objects.
 func TestVectorWriterReconciles(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -134,8 +134,7 @@ func TestVectorWriterRefusesAnotherCollection(t *testing.T) {
 	require.Equal(t, []string{"IndexPending"}, r.order())
 }
 
-// A run that fails still does what an update has asked for: the sender learns what is wrong with the
-// comparison, not that the run is gone.
+// A failing run still does an admitted update: the sender gets the error of the comparison, not that of a missing run.
 func TestVectorWriterFailsAndAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("IndexPending", schema.ErrorModelRefused)
@@ -159,8 +158,8 @@ func TestVectorWriterFailsAndAnswers(t *testing.T) {
 	require.Equal(t, []string{"IndexPending", "ReconcileCollection"}, r.order())
 }
 
-// A comparison that fails is the sender's alone, with the activity's own error and not one around it,
-// whose type would be lost on the way.
+// A failed comparison fails for its sender alone, with the activity's unwrapped error, because the type of a wrapped
+// one would be lost.
 func TestVectorWriterReconcileFails(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("ReconcileCollection", schema.ErrorVectorRejected)
@@ -186,8 +185,8 @@ func sendSessions(env *testsuite.TestWorkflowEnvironment, updates []update) {
 	}
 }
 
-// The sessions that wait are one batch. Where nothing failed, the outbox is not looked at afterwards. The head of the
-// stream goes from one activity to the next.
+// The pending sessions are one batch. If nothing failed, the outbox is not read afterwards. The head of the stream is
+// passed from one activity to the next.
 func TestVectorWriterIndexesSessions(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -210,7 +209,7 @@ func TestVectorWriterIndexesSessions(t *testing.T) {
 	require.Equal(t, schema.StreamHead{Known: true, Seq: 1021}, inputsOf[vector.IndexInput](r, "IndexPending")[1].Head)
 }
 
-// What failed in a session is tried again when it falls due, and the session does not wait for that.
+// Failed items of a session are retried when they fall due, and the session does not wait for that.
 func TestVectorWriterRetriesForSessions(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -225,7 +224,7 @@ func TestVectorWriterRetriesForSessions(t *testing.T) {
 	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Hour)
 }
 
-// A batch that fails is told to each of its sessions, and the writer goes on.
+// A failed batch fails for each of its sessions, and the writer continues.
 func TestVectorWriterSessionsFail(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("IndexSessions", schema.ErrorModelRefused)
@@ -263,8 +262,8 @@ func rebuildUpdate(env *testsuite.TestWorkflowEnvironment, id string, u *update,
 	env.UpdateWorkflow(schema.UpdateRebuild, id, u.callbacks(), in)
 }
 
-// A rebuild is done in turns. Between two of them are the sessions that wait, and what is pending. After the switch it
-// waits before the old collection goes, and nothing else waits for that.
+// A rebuild is done in turns. Between two turns, waiting sessions and pending rows are indexed. After the switch it
+// waits before it deletes the old collection, and nothing else waits for that.
 func TestVectorWriterRebuildsInTurns(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
@@ -347,7 +346,7 @@ func TestVectorWriterRebuildAcrossRuns(t *testing.T) {
 	}
 }
 
-// A run that fails for another reason does the rebuild to its end first: it may be what mends the collection.
+// A run that fails for another reason first completes the rebuild, which may be the remedy.
 func TestVectorWriterFailsAndRebuilds(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("IndexPending", schema.ErrorVectorRejected)
@@ -368,7 +367,7 @@ func TestVectorWriterFailsAndRebuilds(t *testing.T) {
 	require.Equal(t, 4, u.result.(vector.RebuildResult).Items)
 }
 
-// A rebuild that fails is the sender's alone, and the next one begins.
+// A failed rebuild fails for its sender alone, and the next one begins.
 func TestVectorWriterRebuildFails(t *testing.T) {
 	t.Parallel()
 	r := newRooms().failing("RebuildCollection", schema.ErrorVectorRejected)

@@ -14,54 +14,55 @@ import (
 )
 
 const (
-	// maxUpdates is how many updates one run of a writer does before it continues as new: well below what
-	// a server accepts in a run.
+	// maxUpdates is how many updates one run of a writer does before it continues as new. It is well below the server's
+	// limit for a run.
 	maxUpdates = 500
 )
 
-// writer is a workflow that is the only writer of a stream. It does what updates ask for, one after the
-// other, in the order they came, and refuses an update that is for the writer of another stream.
+// writer is a workflow that is the only writer of a stream. It does updates one after the other in the order of their
+// arrival, and refuses an update for another stream.
 type writer[In schema.WriterInput] struct {
 	updates []updateHandler
-	// background is what it does besides; nil for nothing.
+	// background is the writer's other work, or nil.
 	background *background[In]
 }
 
-// update is an update that a writer takes: an activity does it.
+// update is an update that a writer accepts. An activity does the work.
 type update[Arg boundary.Request, Result any] struct {
 	// name is one of the schema.Update constants.
 	name string
-	// title says what one update is, for people.
+	// title describes one update for people.
 	title    func(Arg) string
 	activity func(context.Context, Arg) (Result, error)
 	// options are those of the activity, such as storeWork.
 	options func(ctx workflow.Context, summary string) workflow.Context
-	// due returns when the update with the result leaves something for the background, which may be the zero result of
-	// one that failed; nil stands for never.
+	// due returns the time of background work that follows from the result, which is the zero value if the update
+	// failed. Nil means never.
 	due func(Result) time.Time
 }
 
-// atOnce is when the background work is due that is to be done as soon as no update waits.
+// atOnce is the due time of background work that starts once no update is pending.
 var atOnce = time.Unix(0, 0)
 
-// background is the work of a writer that nobody waits for: it is done when a run begins, after a signal,
-// and when it falls due, which updates may bring forward. Signals that come while the writer works count as one.
+// background is the work of a writer that no sender waits for. It is done when a run begins, after a signal, and when
+// it falls due, which updates may bring forward. Signals that arrive while the writer is working count as one.
 type background[In any] struct {
 	// signal is one of the schema.Signal constants, or empty if no signal asks for the work.
 	signal string
-	// delay is how long the work waits when a run begins and after a signal, so that what is asked for at about the same
-	// time is done at once. Nil stands for not at all.
+	// delay is how long the work waits when a run begins and after a signal, so that requests at about the same time
+	// are handled together. Nil means no delay.
 	delay func(schema.Timing, In) time.Duration
 	title string
-	// step does some of the work and returns when there is more to do: the zero time is when something
-	// comes. It is given the head of the stream and returns the new one, and busy is true while a long update waits for its
-	// next turn. Its error ends the run, unless again is set.
+	// step does some of the work and returns the time when there is more to do. The zero time means after the next
+	// signal or update. It takes the head of the stream and returns the new one. busy is true while a long update waits
+	// for its next turn. Its error ends the run, unless again is set.
 	step func(ctx workflow.Context, in In, head schema.StreamHead, busy bool) (after schema.StreamHead, due time.Time, err error)
-	// again returns when to try again after as many failures in a row. Until then nothing brings the work forward.
+	// again returns the pause before the next try after that many failures in a row. Until then nothing brings the work
+	// forward.
 	again func(t schema.Timing, failures int) time.Duration
 }
 
-// do does some of the work and returns when there is more to do.
+// do does some of the work and returns the time when there is more to do.
 func (b *background[In]) do(ctx workflow.Context, in In, q *updateQueue) (due time.Time, err error) {
 	q.running = b.title
 	defer func() { q.running = "" }()
@@ -81,11 +82,11 @@ func (b *background[In]) do(ctx workflow.Context, in In, q *updateQueue) (due ti
 	return due, err
 }
 
-// maxAgainUnits bounds, in units of the first wait, how long background work is left alone after a failure.
+// maxAgainUnits bounds the pause after a failure of background work, in units of the first pause.
 const maxAgainUnits = 600
 
-// laterAndLater doubles the wait with each failure. Whatever failed may need a person, so it is tried for ever.
-func laterAndLater(t schema.Timing, failures int) time.Duration {
+// backoff doubles the pause with each failure. It never gives up, because the remedy may need a person.
+func backoff(t schema.Timing, failures int) time.Duration {
 	units := time.Duration(1)
 	for i := 1; i < failures && units < maxAgainUnits; i++ {
 		units *= 2
@@ -93,7 +94,7 @@ func laterAndLater(t schema.Timing, failures int) time.Duration {
 	return t.Again * min(units, maxAgainUnits)
 }
 
-// cause returns the message of an activity's error without what Temporal says of the activity.
+// cause returns the type and message of an activity's error without Temporal's wrapper.
 func cause(err error) string {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
@@ -138,14 +139,14 @@ type updateHandler interface {
 	handle(ctx workflow.Context, q *updateQueue) error
 }
 
-// handle makes the workflow take the update.
+// handle registers the update's handler.
 func (u update[Arg, Result]) handle(ctx workflow.Context, q *updateQueue) error {
 	return handleUpdate[Arg, Result](ctx, q, u.name, func(arg Arg) request {
 		return request{title: u.title(arg), turn: turn{do: u.do}}
 	})
 }
 
-// do does one update. What it wrote, only its activity knows: the head of the stream is unknown then.
+// do does one update. Only its activity knows which events it wrote, so the head of the stream is then unknown.
 func (u update[Arg, Result]) do(ctx workflow.Context, q *updateQueue, requests []*request) {
 	q.head = schema.StreamHead{}
 	r := requests[0]
@@ -157,7 +158,7 @@ func (u update[Arg, Result]) do(ctx workflow.Context, q *updateQueue, requests [
 	}
 }
 
-// handleUpdate makes the workflow take an update that waits for its turn.
+// handleUpdate registers the handler of an update that waits for its turn.
 func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *updateQueue, name string, describe func(Arg) request) error {
 	return takeUpdate(ctx, q, name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
 		r := describe(arg)
@@ -170,7 +171,8 @@ func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *upd
 	})
 }
 
-// takeUpdate makes the workflow take an update that is for its stream, unless the run is about to end.
+// takeUpdate registers the handler of an update. It refuses updates for another stream, and all updates while the run
+// is about to end.
 func takeUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *updateQueue, name string, do func(workflow.Context, Arg) (Result, error)) error {
 	err := workflow.SetUpdateHandlerWithOptions(ctx, name, do, workflow.UpdateHandlerOptions{Validator: func(arg Arg) error {
 		if err := arg.Validate(); err != nil {
@@ -184,13 +186,13 @@ func takeUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *updat
 	return nil
 }
 
-// updateQueue holds the updates of a writer that wait for their turn.
+// updateQueue is the queue of a writer's pending updates.
 type updateQueue struct {
 	stream string
-	// head is the head of the stream as the last batch left it. A run begins without it.
+	// head is the head of the stream after the last batch. A run begins without it.
 	head    schema.StreamHead
 	waiting []*request
-	// due is when the background work is to be done, zero for when something comes.
+	// due is when the background work is due. The zero time means after the next signal or update.
 	due time.Time
 	// delay is how long the background work waits after a signal.
 	delay time.Duration
@@ -200,9 +202,9 @@ type updateQueue struct {
 	running  string
 	done     int
 	draining bool
-	// long is the request that is done in turns, between others, or nil. There is one at a time.
+	// long is the request that is done in turns between the others, or nil. There is at most one.
 	long *request
-	// ends is true if the run ends with an error, and no other run follows of itself.
+	// ends is true if the run ends with an error, so that no other run follows by itself.
 	ends bool
 }
 
@@ -213,31 +215,30 @@ type request struct {
 	// arg is the update's argument, and size that of its JSON where the turn is shared.
 	arg  any
 	size int
-	// result is what the update returns, unless err is set.
+	// result is the update's result, unless err is set.
 	result any
 	err    error
-	// more is true if the request waits for another turn.
+	// more is true if the request needs another turn.
 	more     bool
 	finished bool
-	// count is how far a long request is.
+	// count returns the progress of a long request.
 	count func() (seen, total int)
 }
 
-// turn does one request, or several that wait one behind the other and have the same key.
+// turn does one request, or several consecutive ones with the same key.
 type turn struct {
-	// key is empty where each request has a turn of its own.
+	// key is empty if each request has a turn of its own.
 	key string
 	do  func(ctx workflow.Context, q *updateQueue, requests []*request)
 }
 
-// errOtherWriter refuses what is for the writer of the stream.
+// errOtherWriter is the error for a request that belongs to the writer of the stream.
 func errOtherWriter(stream string) error {
 	message := fmt.Sprintf("this is for another writer: send it to the workflow %q", schema.WorkflowID(stream))
 	return temporal.NewNonRetryableApplicationError(message, schema.ErrorScopeMismatch, nil)
 }
 
-// admit refuses an update of another stream, naming the writer of that one, and every update while the
-// run is about to end.
+// admit returns an error for an update of another stream, and for every update while the run is about to end.
 func (q *updateQueue) admit(stream string) error {
 	if stream != q.stream {
 		return errOtherWriter(stream)
@@ -248,8 +249,8 @@ func (q *updateQueue) admit(stream string) error {
 	return nil
 }
 
-// do waits for the request's turn and for its end. It returns the activity's own error: the type of one
-// inside another is lost on the way to the sender.
+// do waits for the request's turn and for its end. It returns the activity's error unwrapped, because the sender does
+// not see the type of a wrapped error.
 func (q *updateQueue) do(ctx workflow.Context, r *request) error {
 	q.waiting = append(q.waiting, r)
 	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {
@@ -258,8 +259,8 @@ func (q *updateQueue) do(ctx workflow.Context, r *request) error {
 	return r.err
 }
 
-// loop works until nothing came for the idle time. It returns true when the run has grown so long that
-// another one should follow. No update waits when it returns without an error.
+// loop works until nothing arrives for the idle time. It returns true if the run has grown so long that another one
+// should follow. No update is pending when it returns without an error.
 func (q *updateQueue) loop(ctx workflow.Context, step func() (due time.Time, err error)) (long bool, err error) {
 	q.due = workflow.Now(ctx).Add(q.delay)
 	for {
@@ -273,7 +274,7 @@ func (q *updateQueue) loop(ctx workflow.Context, step func() (due time.Time, err
 				if ended := q.drain(ctx); ended != nil {
 					return false, ended
 				}
-				return false, err // As it is: an error around it would be another type.
+				return false, err // Unwrapped, because a wrapper would change its type.
 			}
 		}
 		if q.isLong(ctx) {
@@ -293,8 +294,8 @@ func (q *updateQueue) loop(ctx workflow.Context, step func() (due time.Time, err
 	}
 }
 
-// dueBy brings the background work forward to the given time, if that is not zero. After a failure it waits for its next
-// try: updates do not wait for work that fails.
+// dueBy brings the background work forward to the given time, unless that is zero. After a failure it does nothing, so
+// that updates do not wait for failing work.
 func (q *updateQueue) dueBy(at time.Time) {
 	if q.failures == 0 && !at.IsZero() && (q.due.IsZero() || at.Before(q.due)) {
 		q.due = at
@@ -317,17 +318,17 @@ func (q *updateQueue) receive() (came bool) {
 	return came
 }
 
-// await waits for an update or a signal, and reports false when none came in time.
+// await waits for an update or a signal, and returns false if none arrives in time.
 func (q *updateQueue) await(ctx workflow.Context, wait time.Duration) (came bool, err error) {
 	ctx, cancel := workflow.WithCancel(ctx)
-	defer cancel() // Of the timer, which would be one more task for each update.
+	defer cancel() // Cancels the timer, which would otherwise cost a workflow task for each update.
 	return workflow.AwaitWithTimeout(ctx, max(wait, 0), func() bool {
 		return len(q.waiting) > 0 || q.signals != nil && q.signals.Len() > 0
 	})
 }
 
-// work does the updates that wait, until the run has grown long. After a turn of the long one it returns, so that the
-// background has its turn, too.
+// work does the pending updates until the run has grown long. After a turn of the long one it returns, so that the
+// background gets a turn, too.
 func (q *updateQueue) work(ctx workflow.Context) {
 	for len(q.waiting) > 0 && !q.isLong(ctx) {
 		if q.next(ctx) {
@@ -336,7 +337,7 @@ func (q *updateQueue) work(ctx workflow.Context) {
 	}
 }
 
-// next does the first update that waits, with those that share its turn. It reports whether it needs another turn.
+// next does the first pending update and those that share its turn. It reports whether the update needs another turn.
 func (q *updateQueue) next(ctx workflow.Context) (more bool) {
 	n := q.sharing()
 	requests := q.waiting[:n:n]
@@ -353,7 +354,7 @@ func (q *updateQueue) next(ctx workflow.Context) (more bool) {
 	return requests[0].more
 }
 
-// sharing is how many of the requests that wait have their turn together.
+// sharing returns the number of pending requests that share the next turn.
 func (q *updateQueue) sharing() int {
 	first, size := q.waiting[0], q.waiting[0].size
 	n := 1
@@ -366,8 +367,7 @@ func (q *updateQueue) sharing() int {
 	return n
 }
 
-// drain does the updates that were admitted, and admits no more: an update whose run is gone is told
-// nothing of use.
+// drain does the admitted updates and admits no more, because an update whose run has ended gets a useless error.
 func (q *updateQueue) drain(ctx workflow.Context) error {
 	q.draining = true
 	for {
@@ -381,7 +381,7 @@ func (q *updateQueue) drain(ctx workflow.Context) error {
 	}
 }
 
-// state is what QueryQueue answers.
+// state answers QueryQueue.
 func (q *updateQueue) state() (schema.WriterQueue, error) {
 	s := schema.WriterQueue{Running: q.running, Waiting: []string{}, Done: q.done}
 	for _, r := range q.waiting {

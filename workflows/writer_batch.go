@@ -13,35 +13,35 @@ import (
 	"axiommind/schema"
 )
 
-// Bounds of a batch. The bytes keep an activity's input well below the size that payloads may have.
+// Bounds of a batch. maxBatchBytes keeps an activity's input well below the size limit of payloads.
 const (
 	maxBatch      = 32
 	maxBatchBytes = 48 << 10
 )
 
-// batchUpdate is an update of which a writer does all that wait at once, up to the next update of another kind: one
-// activity does them. Each gets an outcome of its own.
+// batchUpdate is an update that a writer does in batches: one activity does all consecutive pending updates of the
+// kind. Each gets an outcome of its own.
 type batchUpdate[Arg boundary.Request, Result any] struct {
 	// name is one of the schema.Update constants.
 	name string
-	// title says what one update is, for people.
+	// title describes one update for people.
 	title func(Arg) string
-	// activity returns as many outcomes as there are items. Its error is that of each of them.
+	// activity returns one outcome for each item. Its error is the error of all of them.
 	activity func(context.Context, boundary.Batch[Arg]) (boundary.Outcomes[Result], error)
 	// options are those of the activity, such as storeWork.
 	options func(ctx workflow.Context, summary string) workflow.Context
-	// due returns when an update with the result leaves something for the background; nil stands for never.
+	// due returns the time of background work that follows from the result. Nil means never.
 	due func(Result) time.Time
 }
 
-// handle makes the workflow take the update.
+// handle registers the update's handler.
 func (u batchUpdate[Arg, Result]) handle(ctx workflow.Context, q *updateQueue) error {
 	return handleUpdate[Arg, Result](ctx, q, u.name, func(arg Arg) request {
 		return request{title: u.title(arg), turn: turn{key: u.name, do: u.do}, size: jsonSize(arg)}
 	})
 }
 
-// do does the updates in their order. After an error nobody knows how many of their events are in the log.
+// do does the updates in order. After an error it is unknown how many of their events are in the log.
 func (u batchUpdate[Arg, Result]) do(ctx workflow.Context, q *updateQueue, requests []*request) {
 	in := boundary.Batch[Arg]{Head: q.head, Items: make([]Arg, len(requests))}
 	for i, r := range requests {
@@ -68,11 +68,11 @@ func (u batchUpdate[Arg, Result]) do(ctx workflow.Context, q *updateQueue, reque
 	}
 }
 
-// jsonSize is the size of the value in a payload.
+// jsonSize returns the size of the value in a payload.
 func jsonSize(v any) int {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return maxBatchBytes // It has a turn of its own, and its activity can't be called.
+		return maxBatchBytes // It gets a turn of its own, and the call of its activity fails.
 	}
 	return len(data)
 }

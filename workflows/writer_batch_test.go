@@ -39,8 +39,8 @@ func named(n int) (ids []string) {
 	return ids
 }
 
-// What waits is done at once, in the order it came, as much as one activity may take; the head of the stream goes
-// from batch to batch.
+// Pending updates are done at once, in the order of arrival, as many as one activity may take. The head of the stream
+// is passed from batch to batch.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -78,7 +78,7 @@ func TestBatchBytes(t *testing.T) {
 	})
 }
 
-// Each update has its own outcome: that of another one in the batch does not touch it.
+// Each update has its own outcome, whatever the outcomes of the others in the batch.
 func TestBatchOutcomes(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -104,8 +104,8 @@ func TestBatchOutcomes(t *testing.T) {
 	})
 }
 
-// A batch that fails in whole fails each of its updates with the activity's error. The writer goes on, and does not
-// trust what it knew of its stream.
+// A batch that fails as a whole fails each of its updates with the activity's error. The writer continues, and no
+// longer trusts its head of the stream.
 func TestBatchFails(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -141,7 +141,7 @@ func TestBatchFails(t *testing.T) {
 	})
 }
 
-// An activity that forgets an update is an error of the program; nobody gets the outcome of another.
+// An activity that drops an update is a bug. No update gets the outcome of another.
 func TestBatchForgets(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -157,8 +157,8 @@ func TestBatchForgets(t *testing.T) {
 	})
 }
 
-// A command is done by itself in its turn, and what came after it is not done before. What it has written to the
-// stream the writer does not know.
+// A command is done by itself in its turn, and later updates are not done before it. The writer does not know the head
+// of the stream after it.
 func TestBatchKeepsOrderAcrossKinds(t *testing.T) {
 	t.Parallel()
 	commands := map[string]string{schema.WorkflowProjectTasks: "RunTaskCommand", schema.WorkflowMemoryWriter: "RunFactCommand"}
@@ -188,7 +188,7 @@ func TestBatchKeepsOrderAcrossKinds(t *testing.T) {
 	})
 }
 
-// What was admitted before the run continues as new is done by it, in one batch as well.
+// Updates that were admitted before the run continues as new are done by it, also in one batch.
 func TestBatchDrains(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {

@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// longUpdate is an update that a writer does in turns, each an activity, and between them what else it is asked for. An
-// update with the argument of the one that is being done shares its result, and another waits for its end.
+// longUpdate is an update that a writer does in turns, each an activity, with other requests between them. A second
+// update with the same argument shares the result. One with another argument waits for its end.
 type longUpdate[Arg longRequest, State longState, Result any] struct {
 	// name is one of the schema.Update constants.
 	name string
@@ -21,7 +21,7 @@ type longUpdate[Arg longRequest, State longState, Result any] struct {
 	activity func(context.Context, State) (State, error)
 	// options are those of the activity, such as storeWork.
 	options func(ctx workflow.Context, summary string) workflow.Context
-	// end returns the result, and how long to wait before the next turn where there is one.
+	// end returns the result, and how long to wait before the next turn, if there is one.
 	end func(State) (result Result, wait time.Duration)
 }
 
@@ -31,19 +31,19 @@ type longRequest interface {
 	comparable
 }
 
-// longState is what there is between two turns.
+// longState is the state between two turns.
 type longState interface {
-	// Title says how far it is, for people.
+	// Title describes the progress for people.
 	Title() string
-	// Count counts what it has looked at, of about the total, which is 0 if it is unknown.
+	// Count returns the number of examined items and the approximate total, or 0 if that is unknown.
 	Count() (seen, total int)
 	Done() bool
-	// Switched reports whether the rest has to be done by the same run. Before that, a run that has grown long leaves it
-	// to the next one, where the sender sends the update again: it goes on with what the store holds.
+	// Switched reports whether the same run must do the rest. Before that, a run that has grown long ends the request.
+	// The sender then sends the update to the next run, which continues with the data in the store.
 	Switched() bool
 }
 
-// handle makes the workflow take the update.
+// handle registers the update's handler.
 func (u longUpdate[Arg, State, Result]) handle(ctx workflow.Context, q *updateQueue) error {
 	return takeUpdate(ctx, q, u.name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
 		r := q.long
@@ -92,14 +92,14 @@ func (u longUpdate[Arg, State, Result]) request(arg Arg) *request {
 	return r
 }
 
-// again lets the request wait for another turn, but not before the given time has passed.
+// again puts the request back into the queue after the given time.
 func (q *updateQueue) again(ctx workflow.Context, r *request, wait time.Duration) {
 	if wait <= 0 {
 		q.waiting = append(q.waiting, r)
 		return
 	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		_ = workflow.Sleep(ctx, wait) // Cancelled, its next turn ends with that.
+		_ = workflow.Sleep(ctx, wait) // If cancelled, the next turn fails with that error.
 		q.waiting = append(q.waiting, r)
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"axiommind/schema"
 )
 
-// update is one update of a test and what became of it.
+// update is one update of a test with its outcome.
 type update struct {
 	accepted bool
 	err      error
@@ -37,12 +37,12 @@ func (u *update) callbacks() *testsuite.TestUpdateCallback {
 	}
 }
 
-// serialWriter is a workflow that is the only writer of a stream and does what updates ask for.
+// serialWriter is a workflow that is the only writer of a stream.
 type serialWriter struct {
 	workflow string
 	id       string
 	in       any
-	// update is one that the writer takes, with the argument, and activity what does it.
+	// update is an update that the writer accepts, with its argument, and activity the activity that does it.
 	update   string
 	arg      func(id string) any
 	activity string
@@ -70,7 +70,7 @@ func sessionNamed(id string) map[string]string {
 	return map[string]string{"session_id": id, "project": "p", "user": "u", "agent": "a"}
 }
 
-// taking is the writer with another update that it takes.
+// taking returns the writer with another update that it accepts.
 func (w serialWriter) taking(update string, arg any) serialWriter {
 	w.update, w.arg = update, func(string) any { return arg }
 	return w
@@ -85,7 +85,7 @@ func (w serialWriter) send(env *testsuite.TestWorkflowEnvironment, id string, u 
 	env.UpdateWorkflow(w.update, id, u.callbacks(), w.arg(id))
 }
 
-// forEachWriter checks what holds for every writer.
+// forEachWriter runs the check for every writer.
 func forEachWriter(t *testing.T, check func(t *testing.T, w serialWriter)) {
 	for _, w := range serialWriters {
 		t.Run(w.workflow, func(t *testing.T) {
@@ -95,7 +95,7 @@ func forEachWriter(t *testing.T, check func(t *testing.T, w serialWriter)) {
 	}
 }
 
-// forEachSessionWriter checks what holds for the writers that sessions send their notes to.
+// forEachSessionWriter runs the check for the writers that get notes from sessions.
 func forEachSessionWriter(t *testing.T, check func(t *testing.T, w serialWriter)) {
 	for _, w := range []serialWriter{projectTasks, memoryWriter} {
 		t.Run(w.workflow, func(t *testing.T) {
@@ -105,8 +105,8 @@ func forEachSessionWriter(t *testing.T, check func(t *testing.T, w serialWriter)
 	}
 }
 
-// Updates are done one after the other, in the order they came; the writer ends once nothing came for
-// the idle time.
+// Updates are done one after the other, in the order of arrival. The writer ends once nothing has arrived for the idle
+// time.
 func TestSerialWriterKeepsOrder(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -131,7 +131,7 @@ func TestSerialWriterKeepsOrder(t *testing.T) {
 	})
 }
 
-// A failed or refused update is the sender's alone: the writer goes on.
+// A failed or refused update fails for its sender alone. The writer continues.
 func TestSerialWriterOutlivesRefusal(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -157,7 +157,7 @@ func TestSerialWriterOutlivesRefusal(t *testing.T) {
 	})
 }
 
-// A writer takes nothing of another scope, and says which writer does without naming its own scope.
+// A writer refuses updates of another scope, and names the right writer without naming its own scope.
 func TestSerialWriterRefusesAnotherScope(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
@@ -195,7 +195,7 @@ func TestSerialWriterRefusesAnotherScope(t *testing.T) {
 	})
 }
 
-// An update that came while the run was about to end is done by it: no update is lost in between.
+// An update that arrives while the run is about to end is done by it. No update is lost in between.
 func TestSerialWriterContinuesAsNew(t *testing.T) {
 	t.Parallel()
 	forEachWriter(t, func(t *testing.T, w serialWriter) {
@@ -213,7 +213,8 @@ func TestSerialWriterContinuesAsNew(t *testing.T) {
 	})
 }
 
-// While the run does what it has admitted before it continues as new, it tells others to send again.
+// While the run does its admitted updates before it continues as new, it refuses others with the request to send them
+// again.
 func TestSerialWriterDrains(t *testing.T) {
 	t.Parallel()
 	forEachWriter(t, func(t *testing.T, w serialWriter) {
@@ -252,7 +253,7 @@ func TestSerialWriterDrains(t *testing.T) {
 	})
 }
 
-// A run ends in time although there is always another update that waits.
+// A run ends in time although an update is always pending.
 func TestSerialWriterBoundsItsRun(t *testing.T) {
 	t.Parallel()
 	forEachWriter(t, func(t *testing.T, w serialWriter) {
@@ -286,7 +287,7 @@ func TestSerialWriterBoundsItsRun(t *testing.T) {
 	})
 }
 
-// No timer is left behind by the updates that came before it fired: each would be a task for nothing.
+// Updates that arrive before a timer fires leave no timer behind, because each would cost a useless task.
 func TestSerialWriterLeavesNoTimer(t *testing.T) {
 	t.Parallel()
 	forEachWriter(t, func(t *testing.T, w serialWriter) {
@@ -309,7 +310,7 @@ func TestSerialWriterLeavesNoTimer(t *testing.T) {
 	})
 }
 
-// Asked, a writer says what it does and what waits.
+// A query returns a writer's current update and its pending ones.
 func TestSerialWriterQueue(t *testing.T) {
 	t.Parallel()
 	forEachWriter(t, func(t *testing.T, w serialWriter) {
@@ -348,7 +349,7 @@ func TestSerialWriterQueue(t *testing.T) {
 	})
 }
 
-// Cancelled, a writer ends as such.
+// A cancelled writer ends as cancelled.
 func TestSerialWriterCancel(t *testing.T) {
 	t.Parallel()
 	forEachWriter(t, func(t *testing.T, w serialWriter) {
@@ -361,8 +362,7 @@ func TestSerialWriterCancel(t *testing.T) {
 	})
 }
 
-// Whenever updates and wakes come, every update is done, and what is pending is indexed after the last of
-// them.
+// Whenever updates and wakes arrive, every update is done, and pending rows are indexed after the last of them.
 func TestVectorWriterLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -381,7 +381,7 @@ func TestVectorWriterLosesNothing(t *testing.T) {
 		require.NoError(t, w.run(env))
 		accepted := 0
 		for _, u := range updates {
-			if u.accepted { // The others came after the end.
+			if u.accepted { // The others arrived after the end.
 				accepted++
 				require.NoError(t, u.err)
 				require.NotNil(t, u.result)

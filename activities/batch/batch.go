@@ -1,5 +1,5 @@
-// Package batch holds lists of sessions to process together, and what became of each. A batch is a stream of the event
-// log: its items are listed once, page by page, and its outcomes are added as the items end.
+// Package batch stores lists of sessions to process together, with the outcome of each. A batch is a stream of the
+// event log: its items are listed once, page by page, and its outcomes are added as the items end.
 package batch
 
 import (
@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Report is a batch as the log holds it.
+// Report is a batch as recorded in the log.
 type Report struct {
 	Items      []schema.BatchItem          `json:"items"`
 	PassedOver []schema.PassedOver         `json:"passed_over"`
@@ -76,11 +76,11 @@ type NextInput struct {
 	Page int `json:"page,omitempty"`
 }
 
-// Next holds items, in order, as many as a small payload holds. More is true if others follow.
+// Next contains the next items, in order, as many as fit a small payload. More is true if others follow.
 type Next struct {
 	Items []schema.BatchItem `json:"items"`
 	More  bool               `json:"more"`
-	// Page is the one that holds the item after these, or one before it.
+	// Page is the page of the item after these, or an earlier one.
 	Page int `json:"page,omitempty"`
 }
 
@@ -146,7 +146,7 @@ func sizeOf(item schema.BatchItem) (int, error) {
 	return len(data), nil
 }
 
-// ReportInput holds outcomes of items.
+// ReportInput contains outcomes of items.
 type ReportInput struct {
 	Batch    string                `json:"batch"`
 	At       time.Time             `json:"at"`

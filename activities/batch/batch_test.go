@@ -21,14 +21,14 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// newLogs returns what makes logs over one database. Each is like another process: it remembers nothing.
+// newLogs returns a function that opens logs over one database. Each is like another process: it remembers nothing.
 func newLogs(t testing.TB) func() *eventlog.Store {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	return func() *eventlog.Store { return eventlog.New(conn, eventlog.Options{}) }
 }
 
-// listing is what a list is made of: items, and what is passed over.
+// listing is the content of a list: items to add, and items to pass over.
 type listing []struct {
 	name, reason string
 	passed       bool
@@ -45,7 +45,7 @@ func drawListing(t *rapid.T) (l listing) {
 	return l
 }
 
-// attempt lists what comes after the cursor, and breaks off after so many.
+// attempt lists the elements after the cursor, and breaks off after so many.
 func (l listing) attempt(ctx context.Context, log *eventlog.Store, batch string, breaksOff int) (Listed, error) {
 	to, err := List(ctx, log, batch, noon)
 	if err != nil {
@@ -81,8 +81,8 @@ func TestListIsWhole(t *testing.T) {
 	listIsWhole(t, 6)
 }
 
-// However often an attempt breaks off, the list holds each item once and in order, in events and payloads that are
-// small, and a reader that goes item by item gets all of them. A draw is some 50 requests.
+// However often an attempt breaks off, the list contains each item once and in order, in small events and payloads, and a
+// reader that goes item by item gets all of them. A draw is some 50 requests.
 func listIsWhole(t *testing.T, draws int) {
 	t.Helper()
 	logs, n := newLogs(t), 0
@@ -195,7 +195,7 @@ func TestTwoListAtOnce(t *testing.T) {
 	}
 }
 
-// An item that no payload could hold is refused, and those beside it are listed.
+// An item that no payload could hold is refused, and its neighbours are listed.
 func TestListRefusesGiants(t *testing.T) {
 	t.Parallel()
 	logs := newLogs(t)

@@ -16,7 +16,7 @@ const actor = "pipeline"
 // Bounds of a list.
 const (
 	// maxPageBytes bounds the JSON of the items of a page, and of those that a workflow gets at once. A single item may be
-	// larger, up to maxItemBytes: Temporal's payloads are to stay below 64 KiB.
+	// larger, up to maxItemBytes: Temporal's payloads should stay below 64 KiB.
 	maxPageBytes = 44 << 10
 	maxItemBytes = 60 << 10
 	// maxPageTime bounds the work that an attempt loses that is ended: see listWork in package workflows.
@@ -26,7 +26,7 @@ const (
 	maxName   = 4096
 )
 
-// ListInput is the input of an activity that lists the items of a batch, by what In says.
+// ListInput is the input of an activity that lists the items of a batch. By selects them.
 type ListInput[In any] struct {
 	Batch string    `json:"batch"`
 	At    time.Time `json:"at"`
@@ -42,8 +42,8 @@ type Listed struct {
 	Head       schema.StreamHead `json:"head,omitzero"`
 }
 
-// Lister appends the items of a batch to its stream, and holds one page of them. An attempt that follows one that broke
-// off goes on from its [Lister.Cursor].
+// Lister appends the items of a batch to its stream and keeps one page of them in memory. An attempt that follows a
+// broken-off one continues at its [Lister.Cursor].
 type Lister struct {
 	log    *eventlog.Store
 	page   schema.BatchListedPayload
@@ -112,7 +112,7 @@ func (l *Lister) Add(ctx context.Context, item schema.BatchItem, cursor string) 
 	return nil
 }
 
-// refuseLarge returns what is kept of an item of n bytes: what people know it by.
+// refuseLarge refuses an item of n bytes. The returned item keeps only the names that identify it, shortened.
 func refuseLarge(item schema.BatchItem, n int) schema.BatchItem {
 	if item.Refused == "" {
 		item.Refused, item.RefusedType = fmt.Sprintf("its input has %d bytes, more than %d", n, maxItemBytes), schema.ErrorInvalidInput
@@ -125,7 +125,7 @@ func refuseLarge(item schema.BatchItem, n int) schema.BatchItem {
 	return item
 }
 
-// PassOver adds what is left alone.
+// PassOver adds an item that the batch leaves out, with the reason.
 func (l *Lister) PassOver(ctx context.Context, p schema.PassedOver, cursor string) error {
 	if l.done {
 		return nil
@@ -138,7 +138,7 @@ func (l *Lister) PassOver(ctx context.Context, p schema.PassedOver, cursor strin
 	return nil
 }
 
-// Flush appends the items added so far, so that another attempt goes on behind it.
+// Flush appends the items added so far, so that another attempt continues after them.
 func (l *Lister) Flush(ctx context.Context) error {
 	if l.size == 0 || l.done {
 		return nil
@@ -179,7 +179,7 @@ func (l *Lister) append(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Nobody else writes the stream.
+	// The stream has no other writer.
 	ctx = eventlog.WithHead(ctx, l.stream(), l.log.Head(l.stream()))
 	appended, err := l.log.Append(ctx, l.stream(), []schema.Event{e})
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *Lister) append(ctx context.Context) error {
 	return nil
 }
 
-// shorten makes text valid and cuts it.
+// shorten makes text valid UTF-8 and cuts it.
 func shorten(text string, most int) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")

@@ -46,8 +46,8 @@ type Outcomes[Result any] struct {
 	Items []Outcome[Result] `json:"items"`
 }
 
-// Of returns the outcome of an update from what the work on it returned. An error that may go away is returned: then
-// the whole batch is tried again, which changes nothing that was done before.
+// Of returns the outcome of an update from the result and error of the work on it. An error that may go away is
+// returned: then the whole batch is retried, which changes no update that was done before.
 func Of[Result any](ctx context.Context, result Result, err error) (Outcome[Result], error) {
 	if err == nil {
 		return Outcome[Result]{Result: result}, nil

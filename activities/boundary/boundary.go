@@ -1,6 +1,6 @@
-// Package boundary is what stands between an activity and Temporal: it turns the activity's error into a
-// Temporal failure, once, sends heartbeats, and sends updates to writers. Temporal looks at the outermost
-// error alone: a wrapped application error loses its type and becomes retryable.
+// Package boundary connects activities to Temporal: it turns an activity's error into a Temporal failure, once, sends
+// heartbeats, and sends updates to writers. Temporal looks only at the outermost error: a wrapped application error
+// loses its type and becomes retryable.
 package boundary
 
 import (
@@ -49,9 +49,9 @@ func (e *invalidError) Unwrap() error       { return e.error }
 // with the retry policies of the workflows.
 const maxUncertainAttempts = 8
 
-// Return turns err into what an activity returns: nil, a cancellation, or an application error with err's
-// message. A permanent error is not retried. An error of no known type may be permanent: it has at most
-// maxUncertainAttempts, so that it does not block the writer of a stream for as long as an outage may.
+// Return turns err into the error of an activity: nil, a cancellation, or an application error with err's message. A
+// permanent error is not retried. An error of no known type may be permanent: it gets at most maxUncertainAttempts, so
+// that it does not block the writer of a stream for as long as an outage may.
 func Return(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -70,7 +70,7 @@ func Return(ctx context.Context, err error) error {
 	}
 	c := classify(err)
 	message := eventlog.Readable(err).Error()
-	redact.Strings(&message) // An error may quote what it is about.
+	redact.Strings(&message) // An error may quote its input.
 	if c.retry == uncertain && attempt(ctx) >= maxUncertainAttempts {
 		c.retry = permanent
 		message += fmt.Sprintf(" (given up after %d attempts)", attempt(ctx))
@@ -98,9 +98,9 @@ func HeartbeatInterval(timeout time.Duration) time.Duration { return timeout / 6
 // noTimeout takes the place of the heartbeat timeout of an activity that has none.
 const noTimeout = 30 * time.Second
 
-// Run runs an activity: it does the work on the input, sends heartbeats meanwhile, and returns the error
-// through [Return]. A panic is an error of no known type. An activity that waits for a writer, see [WaitsFor], is handed
-// over as soon as its worker stops. Called by a program that is no worker, Run does the work alone.
+// Run runs an activity: it does the work on the input, sends heartbeats meanwhile, and returns the error through
+// [Return]. A panic is an error of no known type. An activity that waits for a writer, see [WaitsFor], is handed over as
+// soon as its worker stops. Outside of an activity, Run only does the work.
 func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
 	if r, is := any(in).(Redactor); is { // It may have been sent by hand.
 		if redacted, is := r.Redacted().(In); is {
@@ -118,7 +118,7 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 		defer func() { err = handOver(err) }()
 	}
 	defer func() {
-		if r := recover(); r != nil { // What the SDK makes of a panic is tried again for as long as an outage.
+		if r := recover(); r != nil { // The SDK retries a panic for as long as an outage.
 			said := fmt.Sprint(r)
 			redact.Strings(&said)
 			activity.GetLogger(ctx).Error("activity panicked", "panic", said, "stack", string(debug.Stack()))
@@ -135,9 +135,9 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 
 type heartbeatKey struct{}
 
-// WaitsFor makes the heartbeats of an activity say that a writer does its work: whoever looks at the
-// activity learns where to look next. A worker that stops does not wait for it: another one may serve the writer. The
-// context is for [Run].
+// WaitsFor makes the heartbeats of an activity name the writer that does its work, so that observers know where to look
+// next. A worker that stops does not wait for it, because another one may serve the writer. Pass the returned context to
+// [Run].
 func WaitsFor(ctx context.Context, writer schema.WriterInput) context.Context {
 	return context.WithValue(ctx, heartbeatKey{}, schema.Heartbeat{WaitsFor: schema.WorkflowID(writer.Stream())})
 }

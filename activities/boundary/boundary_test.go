@@ -36,7 +36,7 @@ func TestReturnPassesOn(t *testing.T) {
 	require.ErrorIs(t, boundary.Invalid(schema.ErrorInvalidInput, io.EOF), io.EOF)
 }
 
-// What leaves an activity in the end has the type and is tried as often as it should be.
+// The error of an activity has the right type and number of attempts.
 func TestReturnThroughActivity(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
@@ -52,7 +52,7 @@ func TestReturnThroughActivity(t *testing.T) {
 	require.Equal(t, "ask: gemini: auth: GEMINI_API_KEY is not set", application.Message())
 }
 
-// What nobody knows is tried a few times and no more; an outage for as long as the policy allows.
+// An unknown error is tried a few times and no more; an outage for as long as the policy allows.
 func TestReturnGivesUpDoubts(t *testing.T) {
 	t.Parallel()
 	const allowed = 20
@@ -118,8 +118,8 @@ func TestHeartbeat(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The heartbeats of an activity say which workflow does its work, from the first one on: later ones reach
-// the server much later.
+// The heartbeats of an activity name the workflow that does its work, from the first one on: later ones
+// reach the server much later.
 func TestHeartbeatSaysWhatIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite

@@ -11,11 +11,11 @@ import (
 	"axiommind/schema"
 )
 
-// retry says whether an activity is retried after an error.
+// retry is how an activity is retried after an error.
 type retry int
 
 const (
-	// permanent: the next attempt would fail the same way. It is not made.
+	// permanent: the next attempt would fail the same way, so there is none.
 	permanent retry = iota
 	// uncertain: the error may be permanent or transient. There are at most maxUncertainAttempts.
 	uncertain
@@ -70,8 +70,8 @@ func isService(err error) bool {
 	return errors.As(err, &service)
 }
 
-// classOfService judges an error of the Temporal server. A namespace that it does not find is there all the same, since
-// a worker of it asks: servers under load, or that start, say so.
+// classOfService classifies an error of the Temporal server. A namespace that it does not find exists all the same,
+// because this worker belongs to it: servers report this under load or while they start.
 func classOfService(err error) class {
 	var unavailable *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded

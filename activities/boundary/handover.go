@@ -14,10 +14,10 @@ import (
 // errStopping is the cause of the end of an activity's context when its worker stops.
 var errStopping = errors.New("the worker stops")
 
-// HandOver lets an activity go on for a while after its worker was told to stop, and then ends the context that it
-// returns. The other result, called with the activity's error, returns the error to report: if the activity failed
-// because of the stop, one that has the server give it to another worker at once. What the SDK would report, a
-// cancellation, would end the workflow; without any report the server would wait for the missing heartbeats.
+// HandOver lets an activity go on for a while after its worker was told to stop, and then ends the returned
+// context. The returned function turns the activity's error into the one to report. If the stop caused the
+// failure, the server gives the activity to another worker at once. The SDK would report a cancellation, which
+// would end the workflow. Without any report the server would wait for the missing heartbeats.
 func HandOver(ctx context.Context, after time.Duration) (context.Context, func(error) error) {
 	within, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})

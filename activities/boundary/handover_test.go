@@ -17,7 +17,7 @@ import (
 	"axiommind/schema"
 )
 
-// stopped runs the work in an activity whose worker is told to stop meanwhile, and returns its error and what is logged.
+// stopped runs the work in an activity whose worker is told to stop meanwhile, and returns its error and its log.
 func stopped(t *testing.T, work func(context.Context) error) (string, error) {
 	t.Helper()
 	var log bytes.Buffer
@@ -43,8 +43,8 @@ func untilDone(ctx context.Context, _ string) (none struct{}, err error) {
 	}
 }
 
-// An activity that waits for a writer is handed over as soon as its worker stops, and that is no error in the log. It is
-// told of once, also if its worker would have ended it in the same moment.
+// An activity that waits for a writer is handed over as soon as its worker stops, which is no error in the log. It is
+// logged once, also if its worker would have ended it in the same moment.
 func TestHandoverOfWhatWaits(t *testing.T) {
 	t.Parallel()
 	writer := schema.MemoryWriterInput{User: "사용자/\"1\"", Agent: "a%"}
@@ -73,7 +73,7 @@ func TestHandoverOfWhatWaits(t *testing.T) {
 	}
 }
 
-// What an activity does itself goes on while its worker stops, and what ends meanwhile has ended.
+// The work of an activity goes on while its worker stops, and its own outcome stays.
 func TestHandoverLeavesWorkAlone(t *testing.T) {
 	t.Parallel()
 	log, err := stopped(t, func(ctx context.Context) error {

@@ -36,10 +36,10 @@ import (
 	"axiommind/schema"
 )
 
-// final says that an error is not tried again; see [boundary.Return].
+// final means that an error is not retried; see [boundary.Return].
 const final = true
 
-// row is one line of the table: an error as an activity meets it and what becomes of it.
+// row is one line of the table: an error as an activity meets it, and its classification.
 type row struct {
 	err         error
 	failureType string
@@ -62,7 +62,7 @@ var errorTable = map[string][]row{
 	"eventlog.ErrCalledOff":  {{err: eventlog.ErrCalledOff, failureType: schema.ErrorStoreUnavailable}},
 	"eventlog.ErrShadowGone": {{err: eventlog.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.StaleError":    {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
-	// Where something is missing from the log that a caller was told of, nobody knows why.
+	// The cause is unknown if the log lacks an event that a caller was told of.
 	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
 
 	"transcript.ErrUnknownFormat": {{err: transcript.ErrUnknownFormat, failureType: schema.ErrorUnknownFormat, final: final}},
@@ -208,7 +208,7 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// What a server quotes of a row does not get into Temporal with the error.
+// A row that a server quotes in an error does not get into Temporal.
 func TestReturnQuotesNoRow(t *testing.T) {
 	t.Parallel()
 	err := boundary.Return(t.Context(), fmt.Errorf("append 2 events to \"s\": %w", &clickhouse.HTTPError{StatusCode: 500, Err: &clickhouse.Exception{
@@ -222,7 +222,7 @@ func TestReturnQuotesNoRow(t *testing.T) {
 	}
 }
 
-// A room gains no error without somebody deciding what becomes of it.
+// Every new error of a room must be classified.
 func TestEveryErrorIsClassified(t *testing.T) {
 	t.Parallel()
 	declared := declaredErrors(t)

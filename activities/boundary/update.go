@@ -42,7 +42,7 @@ func WriterOf(in schema.WriterInput) Writer {
 	return w
 }
 
-// Wake tells the writer that there is work for it, and starts it where it does not run. It does not wait for the work.
+// Wake signals the writer that there is work, and starts it if it does not run. It does not wait for the work.
 func (w Writer) Wake(ctx context.Context, c client.Client) error {
 	_, err := c.SignalWithStartWorkflow(ctx, w.ID, schema.SignalWake, nil, client.StartWorkflowOptions{
 		ID: w.ID, TaskQueue: w.Queue, StaticSummary: w.Summary,
@@ -58,17 +58,16 @@ func (w Writer) Wake(ctx context.Context, c client.Client) error {
 // and every other writer refuses it.
 type Request interface {
 	Writer() schema.WriterInput
-	// Validate reports what is wrong with the request itself.
+	// Validate returns an error if the request itself is invalid.
 	Validate() error
 }
 
-// Redactor is a request that holds what a person wrote. Temporal keeps what it is sent: it is sent redacted.
+// Redactor is a request with text that a person wrote. Temporal stores its inputs, so it is sent redacted.
 type Redactor interface{ Redacted() Request }
 
 // Update is an update of a writer.
 type Update struct {
-	// Name is one of the schema.Update constants. A writer answers an update of an ID that it knows with
-	// the result it had.
+	// Name is one of the schema.Update constants. A writer answers an update of a known ID with the earlier result.
 	Name, ID string
 	Arg      Request
 }
@@ -119,9 +118,9 @@ func (u Update) sendOnce(ctx context.Context, c client.Client, w Writer, result 
 	return handle.Get(ctx, result)
 }
 
-// Submit is an activity whose work the writer of its input does: it sends the update and waits. The id
-// is unique for each attempt, so that a retry does not get the failure of the attempt before, also if a new run of the
-// workflow takes up a build that was interrupted.
+// Submit is an activity whose work is done by the writer of its input: it sends the update and waits. The id is unique
+// for each attempt, so that a retry does not get the failure of an earlier attempt, even if a new run of the workflow
+// resumes an interrupted build.
 func Submit[Out any](ctx context.Context, c client.Client, name, buildID string, in Request) (Out, error) {
 	return Run(WaitsFor(ctx, in.Writer()), in, func(ctx context.Context, in Request) (out Out, err error) {
 		info := activity.GetInfo(ctx)
@@ -145,8 +144,8 @@ func (w Writer) failure(ctx context.Context, c client.Client) error {
 // it was done.
 const acceptedByEnded = "AcceptedUpdateCompletedWorkflow"
 
-// writerGone reports whether the run may have failed: it ended before the update was done, or had no
-// handler for it yet. Other errors say nothing of the run, so senders do not ask the server about it.
+// writerGone reports whether the run may have failed: it ended before the update was done, or had no handler for it
+// yet. Other errors say nothing about the run, so senders do not ask the server about it.
 func writerGone(err error) bool {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {

@@ -23,9 +23,9 @@ type Activities struct {
 	log  *eventlog.Store
 	conn driver.Conn
 	spec schema.BuildSpec
-	// projectors are those that a session brings up to date.
+	// projectors are the projectors that a session brings up to date.
 	projectors []eventlog.Projector
-	// Ended is told how a build has ended, once the log holds it. Default: nothing is told.
+	// Ended is called with the end of a build, once the log contains it. Default: no call.
 	Ended func(buildID string, status schema.BuildStatus)
 }
 
@@ -61,15 +61,15 @@ type OpenInput struct {
 	Retry string `json:"retry,omitempty"`
 	// AskGivenUp makes the retry ask once more about the windows that were given up.
 	AskGivenUp bool `json:"ask_given_up,omitempty"`
-	// Statement is that of the workflow's input.
+	// Statement is the statement of the workflow's input.
 	Statement *schema.Statement `json:"statement,omitempty"`
 }
 
 // Opened is a build that is about to run.
 type Opened = schema.OpenedBuild
 
-// OpenBuild returns the next build of the session. It refuses to try a build again that has nothing left to do, or that
-// a later one has followed, and to build from a log that does not hold the session.
+// OpenBuild returns the next build of the session. It refuses to retry a build that has nothing left to do, or that a
+// later one has followed, and to build from a log without the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
 	return boundary.Run(ctx, in, a.open)
 }
@@ -129,7 +129,7 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 	return opened, nil
 }
 
-// logHolds returns an error unless the log holds messages of the session.
+// logHolds returns an error unless the log contains messages of the session.
 func (a *Activities) logHolds(ctx context.Context, key schema.SessionKey) error {
 	s, err := session.Open(ctx, a.log, key)
 	if err == nil && s.Len() == 0 {
@@ -143,8 +143,8 @@ func (a *Activities) logHolds(ctx context.Context, key schema.SessionKey) error 
 // CloseInput is the outcome of a build.
 type CloseInput struct {
 	Build Opened `json:"build"`
-	// Input is that of the workflow. It is only used if the build failed before its start was recorded, and holds
-	// messages only then.
+	// Input is the workflow's input. It is only used if the build failed before its start was recorded, and has messages
+	// only then.
 	Input    schema.ProcessSessionInput  `json:"input"`
 	Finished schema.BuildFinishedPayload `json:"finished"`
 	// StartedAt is the time at which the workflow started, and At the workflow's current time.
@@ -183,8 +183,8 @@ func (a *Activities) close(ctx context.Context, in CloseInput) (none struct{}, e
 	return none, a.project(ctx, stream)
 }
 
-// started is the start of a build that failed before it could be recorded. One that tries another build again hands on
-// what that one knew of its source, so that it can be tried again, too.
+// started is the start of a build that failed before it could be recorded. A retry keeps the source that the retried
+// build recorded, so that it can be retried, too.
 func (a *Activities) started(ctx context.Context, in CloseInput) (schema.BuildStartedPayload, error) {
 	p := in.Build.Started(in.Input.Source())
 	p.Input = in.Input

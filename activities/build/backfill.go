@@ -85,8 +85,8 @@ func (b Backfilled) Item() schema.BatchItem {
 	}}
 }
 
-// Each yields the sessions, in the order of their names. It goes on after the cursor of an earlier one, and holds one page
-// of sessions.
+// Each yields the sessions, in the order of their names. It continues after the cursor of an earlier session, and keeps
+// one page of sessions in memory.
 func (b Backfill) Each(ctx context.Context, after string) iter.Seq2[Backfilled, error] {
 	b.page = cmp.Or(b.page, backfillPage)
 	return func(yield func(Backfilled, error) bool) {
@@ -134,7 +134,7 @@ func (b Backfill) read(ctx context.Context, after string) ([]Backfilled, error) 
 	return out, err
 }
 
-// choose returns those of the sessions that are not older than asked for, and have another extractor.
+// choose returns the sessions that are not older than requested, and have another extractor.
 func (b Backfill) choose(ctx context.Context, page []Backfilled) ([]Backfilled, error) {
 	if len(page) == 0 {
 		return nil, nil
@@ -165,7 +165,7 @@ func (b Backfill) choose(ctx context.Context, page []Backfilled) ([]Backfilled, 
 		s.Extractor = started.Spec.Extractor
 		wanted := b.Extractor
 		wanted.Tools = s.Extractor.Tools
-		// What a person stated is nobody else's to extract.
+		// A person's statement is never extracted again.
 		if started.Statement == nil && finished.ExtractorID != wanted.ID() {
 			out = append(out, s)
 		}

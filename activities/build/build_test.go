@@ -24,7 +24,7 @@ var (
 	at = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 )
 
-// A build that ended is followed by another one; one that broke off is taken up again.
+// A finished build is followed by another one. An interrupted one is resumed.
 func TestNextOrdinal(t *testing.T) {
 	t.Parallel()
 	started := schema.BuildStartedPayload{Ordinal: 3, Spec: spec}

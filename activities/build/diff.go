@@ -18,7 +18,7 @@ import (
 // ErrOtherSession is returned for two builds of different sessions.
 var ErrOtherSession = errors.New("the builds are of different sessions")
 
-// Diff is what two builds of a session have made of it: what the extractor of each has stated by the end of it.
+// Diff is the difference between two builds of a session: the statements of each extractor by the end of its build.
 type Diff struct {
 	A Side `json:"a"`
 	B Side `json:"b"`
@@ -34,7 +34,7 @@ type Diff struct {
 type Side struct {
 	Run
 	Extractor schema.Extractor `json:"extractor"`
-	// Entries counts what the extractor has stated by the end of the build, in this build or an earlier one.
+	// Entries counts the statements of the extractor by the end of the build, in this build or an earlier one.
 	Entries int                 `json:"stated_entries"`
 	Seconds float64             `json:"seconds"`
 	Steps   []schema.StepMetric `json:"steps"`
@@ -44,7 +44,7 @@ type Side struct {
 type ChangedEntry struct {
 	A schema.Entry `json:"a"`
 	B schema.Entry `json:"b"`
-	// SameID is true if the log holds both as one entry.
+	// SameID is true if both are one entry in the log.
 	SameID bool              `json:"same_id"`
 	Fields []ChangedProperty `json:"fields"`
 }
@@ -100,7 +100,7 @@ func readSide(ctx context.Context, conn driver.Conn, log *eventlog.Store, run Ru
 	if s.Steps, err = readMetrics(ctx, conn, run.BuildID); err != nil {
 		return s, nil, err
 	}
-	// A build that runs has stated what there is by now.
+	// The statements of a running build are those made so far.
 	stated, err := entry.StatedBy(ctx, log, run.SessionKey, s.Extractor, schema.EventID(schema.BuildFinishedKey(run.BuildID)))
 	s.Entries = len(stated)
 	return s, stated, err
@@ -143,7 +143,7 @@ func (d *Diff) pair(a, b schema.Entry) {
 	d.Changed = append(d.Changed, ChangedEntry{A: a, B: b, SameID: a.ID == b.ID, Fields: fields})
 }
 
-// overlap pairs entries that share sentences, those that share most first, and of equals those of the same type.
+// overlap pairs entries that share sentences: the largest overlap first, and among equals those of the same type.
 func (d *Diff) overlap(a, b []schema.Entry) {
 	type candidate struct {
 		a, b, bytes int

@@ -102,7 +102,7 @@ func TestDiffHoldsEachOnce(t *testing.T) {
 	})
 }
 
-// What a build failed in it may not have recorded to its end; what it did before, and not what it did not do.
+// The step in which a build failed may be recorded incompletely. Earlier steps are repeated, and skipped steps are not.
 func TestReplayedSteps(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -2,7 +2,7 @@ package build
 
 import "axiommind/schema"
 
-// hints say what a person can do about a failure, by its type.
+// hints are the remedies for failures, by their types.
 var hints = map[string]string{
 	schema.ErrorInvalidInput:     "the input itself is wrong, as the error says: process the session with another one",
 	schema.ErrorSourceUnreadable: "see that the file is there, can be read and is whole; then retry with --force",
@@ -57,7 +57,7 @@ var hints = map[string]string{
 	schema.ErrorInterrupted: "its workflow ended without a word: it was terminated, or ran for too long: retry",
 }
 
-// Hint says what a person can do about a failure of the type. A type that nobody knows is a bug.
+// Hint returns the remedy for a failure of the type. An unknown type is a bug.
 func Hint(errorType string) string {
 	if hint, ok := hints[errorType]; ok {
 		return hint

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// StatusInterrupted is the status of a build that the log holds no end of, although its workflow has ended. It is never
+// StatusInterrupted is the status of a build whose end is not in the log, although its workflow has ended. It is never
 // stored.
 const StatusInterrupted schema.BuildStatus = "interrupted"
 
@@ -25,7 +25,7 @@ const (
 	maxRunningPages = 10
 )
 
-// Running returns those of the workflows that are running, or may be.
+// Running returns which of the workflows are running, or may be.
 type Running func(ctx context.Context, workflowIDs []string) (map[string]bool, error)
 
 // RunningSessions asks Temporal which sessions are being processed. It asks for all of them: in a query for ids, some of
@@ -59,8 +59,8 @@ func RunningSessions(c client.Client) Running {
 // Statuses returns those by which builds can be listed.
 func Statuses() []schema.BuildStatus { return append(schema.BuildStatuses(), StatusInterrupted) }
 
-// MarkInterrupted gives those of the running builds that no workflow works on the status [StatusInterrupted]. Builds
-// that ended meanwhile are read again.
+// MarkInterrupted sets the status [StatusInterrupted] for the running builds without a workflow. Builds that ended
+// meanwhile are read again.
 func MarkInterrupted(ctx context.Context, conn driver.Conn, running Running, runs []Run) error {
 	now := time.Now()
 	asked := func(r Run) bool { return r.Status == schema.BuildRunning && now.Sub(r.StartedAt) > visibilityLag }

@@ -15,7 +15,7 @@ import (
 )
 
 // Interrupted builds are listed among the failed ones and those whose failure has passed, or alone, and not among the
-// running ones: on each page, whoever is running.
+// running ones: on each page, whichever sessions are running.
 func TestListInterrupted(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// namedBuild is a build that somebody has named by its id, or by the beginning of one.
+// namedBuild is a build that a person has named by its id, or by the beginning of one.
 type namedBuild struct {
 	// id is the whole id, or the given text if that names no build.
 	id string

@@ -38,7 +38,7 @@ type Problem struct {
 	Kind   string `json:"kind"`
 	Where  string `json:"where"`
 	Reason string `json:"reason"`
-	// Retry says what can be done about it. It is empty if nothing needs to be done.
+	// Retry is the remedy. It is empty if none is needed.
 	Retry string `json:"retry,omitempty"`
 	// Type is the type of the failure that left a window without a complete answer.
 	Type string `json:"type,omitempty"`
@@ -46,7 +46,7 @@ type Problem struct {
 	Asked int `json:"asked,omitempty"`
 }
 
-// readProblems collects what the build's events report as skipped, rejected or quarantined, and the vectors that are
+// readProblems collects the skipped, rejected and quarantined items in the build's events, and the vectors that are
 // missing now.
 func (d *Detail) readProblems(ctx context.Context, conn driver.Conn) error {
 	p := &problemReader{conn: conn, entries: entry.NewReader(conn), run: d.Run, out: []Problem{}}
@@ -173,7 +173,7 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryE
 	return nil
 }
 
-// readAnswers returns what was asked about each of the streams' sessions.
+// readAnswers returns the answers about each of the streams' sessions.
 func readAnswers(ctx context.Context, conn driver.Conn, streams ...string) (map[string]*llm.Answers, error) {
 	out := make(map[string]*llm.Answers, len(streams))
 	for _, stream := range streams {

@@ -62,8 +62,8 @@ func (s *scene) event(eventType, buildID string, payload any) schema.Event {
 	}
 }
 
-// Everything of a build that did not become memory is listed with its reason and what can be done about
-// it, wherever it is recorded; of other builds and sessions nothing is.
+// Everything of a build that did not become memory is listed with its reason and remedy, wherever it is recorded.
+// Nothing of other builds and sessions is.
 func TestI8Problems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -232,7 +232,7 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	return buildID, ids
 }
 
-// What is printed to be pasted reaches the program as it was meant, whatever is in a name.
+// A printed command reaches the program unchanged when it is pasted, whatever is in a name.
 func TestRetryCommandsSurviveTheShell(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("sh")

@@ -74,7 +74,7 @@ func Named(projectors []eventlog.Projector, names []string) (chosen []eventlog.P
 	return chosen, ""
 }
 
-// GoesBy reports whether the name is the projector's, or what stands before the slash of it.
+// GoesBy reports whether the name is the projector's, or the part of it before the slash.
 func GoesBy(p eventlog.Projector, name string) bool {
 	family, _, _ := strings.Cut(p.Name(), "/")
 	return name == p.Name() || name == family

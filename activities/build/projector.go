@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of build_runs: one for each event, of which the table makes one for each build.
+// Projector writes the rows of build_runs: one for each event, which the table merges into one for each build.
 type Projector struct{ conn driver.Conn }
 
 // NewProjector returns a projector that writes through the connection.
@@ -44,7 +44,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		idris_version, schema_version, status, failed_step, error, error_type, source_json, counts_json, usage_json, metrics_json)`, rows)
 }
 
-// row is what one event tells of a build.
+// row is the part of a build's row that one event contains.
 type row struct {
 	started    schema.BuildStartedPayload
 	finished   schema.BuildFinishedPayload

@@ -49,10 +49,10 @@ type Detail struct {
 	// Resumed is the build that this one went on with, and Unread why it could not read its source again.
 	Resumed *schema.ResumedBuild `json:"resumed,omitempty"`
 	Unread  string               `json:"unread,omitempty"`
-	// Redacted counts what was taken out of the messages before they were stored, by rule.
+	// Redacted counts the texts removed from the messages before they were stored, by rule.
 	Redacted map[string]int `json:"redacted,omitempty"`
-	// Hint says what to do about a failure. Retry is the command that tries the build again, and NoRetry why none would
-	// help. See [Detail.Advise].
+	// Hint is the remedy for a failure. Retry is the command that retries the build, and NoRetry the reason why no retry
+	// would help. See [Detail.Advise].
 	Hint     string              `json:"hint,omitempty"`
 	Retry    string              `json:"retry,omitempty"`
 	NoRetry  string              `json:"no_retry,omitempty"`
@@ -60,7 +60,7 @@ type Detail struct {
 	Problems []Problem           `json:"problems"`
 }
 
-// Advise says what to do about the build. An interrupted build is told from a running one if running is not nil.
+// Advise sets the remedy for the build. It can tell an interrupted build from a running one if running is not nil.
 func (d *Detail) Advise(ctx context.Context, conn driver.Conn, running Running) error {
 	selection := Selection{Conn: conn, Running: running, By: schema.RetryBuildsInput{Builds: []string{d.BuildID}}, At: time.Now()}
 	for c, err := range selection.Each(ctx, "") {
@@ -81,14 +81,14 @@ func (d *Detail) Advise(ctx context.Context, conn driver.Conn, running Running) 
 // Filter selects the builds to list. Without All, the project and the user are required; other empty fields do not filter.
 type Filter struct {
 	Project, User, Agent, SessionID string
-	// All lists the builds of all projects and users, or of those that are named. It is for upkeep.
+	// All lists the builds of all projects and users, or of the named ones. It is for upkeep.
 	All bool
-	// Status may be [StatusInterrupted]. Failed builds are those that were interrupted, too.
+	// Status may be [StatusInterrupted]. Failed builds include interrupted ones.
 	Status schema.BuildStatus
-	// Class selects failed builds by what can be done about them, and Since those that started then or later.
+	// Class selects failed builds by their remedy, and Since those that started then or later.
 	Class schema.FailureClass
 	Since time.Time
-	// Running tells interrupted builds from running ones. Without it, all of them run.
+	// Running distinguishes interrupted builds from running ones. Without it, all of them count as running.
 	Running Running
 	// Limit is the maximum number of builds, after skipping the latest Offset builds.
 	Limit, Offset int
@@ -223,7 +223,7 @@ const sqlTime = "fromUnixTimestamp64Micro(?, 'UTC')"
 
 // ofClass returns the condition for failures of the class, and its argument.
 func ofClass(class schema.FailureClass) (condition string, types []string) {
-	if class != schema.FailureOurs {
+	if class != schema.FailureBug {
 		return "error_type IN ?", schema.FailureTypes(class)
 	}
 	for _, other := range schema.FailureClasses() {

@@ -16,14 +16,14 @@ import (
 	"axiommind/schema"
 )
 
-// Rebuilds makes projections anew in tables beside those in use, and puts them in place.
+// Rebuilds rebuilds projections into shadow tables and swaps them in.
 type Rebuilds struct {
 	conn             driver.Conn
 	log              *eventlog.Store
 	embeddingVersion string
 }
 
-// NewRebuilds returns the activities of rebuilds. The embedding version is that of the worker.
+// NewRebuilds returns the activities of rebuilds. The embedding version is the worker's.
 func NewRebuilds(conn driver.Conn, log *eventlog.Store, embeddingVersion string) (*Rebuilds, error) {
 	if conn == nil || log == nil || embeddingVersion == "" {
 		return nil, errors.New("rebuild activities: no connection, no event log or no embedder")
@@ -34,28 +34,28 @@ func NewRebuilds(conn driver.Conn, log *eventlog.Store, embeddingVersion string)
 // keepScratch is how long the tables of a rebuild stay that was terminated, and so did not drop them.
 const keepScratch = time.Hour
 
-// PrepareInput names the projections to make anew: by their names or what stands before the slash, or all. The ID is of
-// the rebuild, of digits.
+// PrepareInput names the projections to rebuild: by their names or the part before the slash, or all. ID is the id of
+// the rebuild, in digits.
 type PrepareInput struct {
 	ID    string   `json:"id"`
 	Names []string `json:"names,omitempty"`
 }
 
-// PlannedProjection is a projection that is to be made anew, and how many events it is made from.
+// PlannedProjection is a projection to rebuild, with the number of its events.
 type PlannedProjection struct {
 	Name   string `json:"name"`
 	Events int    `json:"events"`
 }
 
-// RebuildPlan is what a rebuild is to do.
+// RebuildPlan is the plan of a rebuild.
 type RebuildPlan struct {
 	Projections []PlannedProjection `json:"projections"`
 	// Restored are the tables and views that were not there, and are now, empty.
 	Restored []string `json:"restored,omitempty"`
 }
 
-// PrepareRebuild makes the tables for new rows, and those that are missing, and says what there is to do. It drops
-// what rebuilds have left that were terminated.
+// PrepareRebuild makes the shadow tables and the missing tables, and returns the plan. It drops the leftovers of
+// terminated rebuilds.
 func (a *Rebuilds) PrepareRebuild(ctx context.Context, in PrepareInput) (RebuildPlan, error) {
 	return boundary.Run(ctx, in, a.prepare)
 }
@@ -94,7 +94,7 @@ func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPl
 	return plan, nil
 }
 
-// check refuses names of no projection, and those beside which a table is missing that would come back empty.
+// check refuses unknown names, and names without a projection whose missing table would come back empty.
 func (a *Rebuilds) check(ctx context.Context, names []string) error {
 	families := make([]string, len(names))
 	for i, name := range names {
@@ -129,7 +129,7 @@ func noProjection(name string, all []eventlog.Projector) error {
 	return boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("there is no projection %q; there are: %s", name, strings.Join(known, ", ")))
 }
 
-// projectors returns those with the names over a connection.
+// projectors returns the named projectors over a connection.
 func projectors(conn driver.Conn, names []string) ([]eventlog.Projector, error) {
 	var versions []string
 	for _, name := range names {
@@ -159,14 +159,14 @@ type FillInput struct {
 	For        time.Duration  `json:"for"`
 }
 
-// FillResult says how far the rows are.
+// FillResult is the progress of the rows.
 type FillResult struct {
 	After  eventlog.Place `json:"after"`
 	Done   bool           `json:"done,omitempty"`
 	Events int            `json:"events"`
 }
 
-// FillShadow makes rows of a projection in the tables beside those in use.
+// FillShadow fills the shadow tables of a projection.
 func (a *Rebuilds) FillShadow(ctx context.Context, in FillInput) (FillResult, error) {
 	return boundary.Run(ctx, in, a.fill)
 }
@@ -196,7 +196,7 @@ type CatchUpResult struct {
 	Events int `json:"events"`
 }
 
-// CatchUpShadow applies what came since the rows were made.
+// CatchUpShadow applies the events appended since the shadow was filled.
 func (a *Rebuilds) CatchUpShadow(ctx context.Context, in ShadowInput) (CatchUpResult, error) {
 	return boundary.Run(ctx, in, a.catchUp)
 }
@@ -257,7 +257,7 @@ func (a *Rebuilds) switchTables(ctx context.Context, in SwitchInput) (SwitchResu
 	return SwitchResult{done.Generation, done.Waited}, err
 }
 
-// CompareInput names a projection whose new rows are to be compared with those that were in use, or else counted.
+// CompareInput names a projection whose new rows are compared with the old ones, or else counted.
 type CompareInput struct {
 	ID         string `json:"id"`
 	Projection string `json:"projection"`
@@ -267,12 +267,12 @@ type CompareInput struct {
 	Restored []string `json:"restored,omitempty"`
 }
 
-// CompareResult is what the tables of the projection hold.
+// CompareResult compares the tables of the projection.
 type CompareResult struct {
 	Tables []schema.RebuiltTable `json:"tables"`
 }
 
-// CompareShadow compares the new rows of a projection with those that were in use.
+// CompareShadow compares the new rows of a projection with the old ones.
 func (a *Rebuilds) CompareShadow(ctx context.Context, in CompareInput) (CompareResult, error) {
 	return boundary.Run(ctx, in, a.compare)
 }
@@ -310,8 +310,8 @@ func (a *Rebuilds) compare(ctx context.Context, in CompareInput) (out CompareRes
 	return out, nil
 }
 
-// FinishRebuild drops what the rebuild has left. If the switch had broken off, it is called off or, if tables were
-// exchanged already, finished. It can be called at any time, and ends the rebuild of tables.
+// FinishRebuild drops the leftovers of the rebuild. An interrupted switch is called off or, if tables were exchanged
+// already, finished. It can be called at any time, and ends the rebuild of tables.
 func (a *Rebuilds) FinishRebuild(ctx context.Context, in ShadowInput) error {
 	_, err := boundary.Run(ctx, in, func(ctx context.Context, in ShadowInput) (none struct{}, err error) {
 		return none, a.finish(ctx, in)
@@ -333,7 +333,7 @@ func (a *Rebuilds) RecordRebuild(ctx context.Context, in RecordInput) error {
 	return err
 }
 
-// record appends the phases. The times are those of the workflow, so that a retry records the same.
+// record appends the phases. The times are the workflow's, so that a retry records the same.
 func (a *Rebuilds) record(ctx context.Context, in RecordInput) error {
 	if len(in.Metrics) == 0 {
 		return nil

@@ -20,30 +20,31 @@ import (
 // ErrUnfinished is returned for a build that has no end to compare with.
 var ErrUnfinished = errors.New("the build has not ended")
 
-// Replayed is a build that was done again from its recorded answers, and what differs.
+// Replayed is a build that was repeated from its recorded answers, with the differences.
 type Replayed struct {
 	Run
 	// Windows counts the windows that were read again, and Answers the recorded answers to them.
 	Windows int `json:"windows"`
 	Answers int `json:"answers"`
-	// Events and Rows count those of the build that were compared.
+	// Events and Rows count the compared events and rows of the build.
 	Events int `json:"events"`
 	Rows   int `json:"rows"`
 	// Replaced counts the rows of the build that are not there any more, because a later event replaced them.
 	Replaced int `json:"replaced,omitempty"`
-	// Notes say what is not the same as when the build ran.
+	// Notes are the differences between this program and the one that ran the build.
 	Notes       []string     `json:"notes"`
 	Differences []Difference `json:"differences"`
-	// NotCompared names what a build reads or makes and a replay does not, because it depends on more than the build.
+	// NotCompared names the inputs and outputs of a build that a replay skips, because they depend on more than the
+	// build.
 	NotCompared []string `json:"not_compared"`
 }
 
-// notReplayed is what depends on more than the build.
+// notReplayed lists the parts that depend on more than the build.
 func notReplayed() []string { return []string{"source", "tasks", "facts", "daily record", "vectors"} }
 
-// Replay does the build with the id again, or with the only id that begins so, in tables of its own: from the events
-// that it began from, with the answers that were recorded, by the code of this program. Then it compares what comes of it
-// with what the log and the tables hold. No model is asked, and nothing else is changed.
+// Replay repeats the build with the id, or with the only id that begins so, in tables of its own: from the events that
+// it began from, with the recorded answers, by the code of this program. It then compares the result with the log and
+// the tables. No model is asked, and nothing else is changed.
 func Replay(ctx context.Context, conn driver.Conn, id string) (Replayed, error) {
 	run, err := Find(ctx, conn, id)
 	if err != nil {
@@ -69,16 +70,16 @@ func Replay(ctx context.Context, conn driver.Conn, id string) (Replayed, error) 
 	return r.result, nil
 }
 
-// How often a scratch database of a replay says that it is in use, and when it is taken for left over
-// by a program that was killed.
+// How often a replay marks its scratch database as in use, and when a database counts as the leftover of a killed
+// program.
 const (
 	scratchUse  = time.Minute
 	scratchLeft = 10 * scratchUse
 	scratchDrop = time.Minute
 )
 
-// openScratch makes a scratch database, and drops those that were left over. The returned function drops it, even if the
-// context has ended.
+// openScratch makes a scratch database, and drops leftovers. The returned function drops it, even if the context has
+// ended.
 func openScratch(ctx context.Context, conn driver.Conn, buildID string) (s *eventlog.Scratch, done func(), err error) {
 	if _, err := eventlog.DropScratches(ctx, conn, eventlog.PurposeReplay, scratchLeft); err != nil {
 		return nil, nil, err
@@ -107,7 +108,7 @@ func openScratch(ctx context.Context, conn driver.Conn, buildID string) (s *even
 		<-stopped
 		dropping, cancel := context.WithTimeout(context.WithoutCancel(ctx), scratchDrop)
 		defer cancel()
-		_ = s.Drop(dropping) // The next replay drops what is left.
+		_ = s.Drop(dropping) // The next replay drops the leftovers.
 	}, nil
 }
 
@@ -117,14 +118,14 @@ var derived = []string{
 	schema.IdrisChecked, schema.EntriesPromoted,
 }
 
-// recording is what the log holds of a build.
+// recording is a build as the log records it.
 type recording struct {
 	started  schema.BuildStartedPayload
 	finished schema.BuildFinishedPayload
 	// startedAt is the time of the start, and ended the event of the end.
 	startedAt time.Time
 	ended     schema.Event
-	// events are those that it made, in order, and windows what those of them say that extracted.
+	// events are the build's own events, in order, and windows the payloads of its extractions.
 	events  []schema.Event
 	windows []schema.MemoryExtractedPayload
 	// before is the position before the first of the events, or of the end.
@@ -176,8 +177,8 @@ func (r *recording) add(event schema.Event) (err error) {
 	return nil
 }
 
-// extractor is that of the last window, or else the one that the build began with: a build that was interrupted may have
-// gone on with another one.
+// extractor is the extractor of the last window, or else the one that the build began with: an interrupted build may
+// have continued with another one.
 func (r *recording) extractor() schema.Extractor {
 	if n := len(r.windows); n > 0 {
 		return r.windows[n-1].Extractor
@@ -198,7 +199,7 @@ func (r *recording) did(step string) bool {
 	return r.finished.Status != schema.BuildFailed || at <= slices.Index(resumableSteps, r.finished.FailedStep)
 }
 
-// brokeOffDeriving reports whether the build failed in a step whose events are stored with those of others.
+// brokeOffDeriving reports whether the build failed in a step whose events are stored together with those of others.
 func (r *recording) brokeOffDeriving() bool {
 	return slices.Contains(derivedSteps, r.finished.FailedStep)
 }
@@ -215,7 +216,7 @@ type replay struct {
 	recording
 	home    driver.Conn
 	scratch *eventlog.Scratch
-	// log is that of the scratch database.
+	// log is the log of the scratch database.
 	log    *eventlog.Store
 	result Replayed
 	counts schema.BuildCounts
@@ -239,7 +240,7 @@ func (r *replay) run(ctx context.Context) error {
 	return r.compareRows(ctx)
 }
 
-// note says what is another in this program than in the one that ran the build.
+// note records the differences between this program and the one that ran the build.
 func (r *replay) note() {
 	then := r.extractor()
 	now := llm.ExtractorOf(llm.ModelIdentity{Provider: then.Provider, Model: then.Model})
@@ -317,7 +318,7 @@ func (r *replay) align(ctx context.Context) error {
 	return err
 }
 
-// read takes in what was read again of the windows.
+// read adds the result of reading the windows again.
 func (r *replay) read(result llm.ReplayResult) {
 	r.result.Windows = len(r.windows)
 	rejected := 0

@@ -32,7 +32,7 @@ func (r *replay) check(ctx context.Context) error {
 	return nil
 }
 
-// compiler returns what the build recorded of the compiler, or nil if it did not ask.
+// compiler returns the compiler's recorded result, or nil if the build did not ask it.
 func (r *replay) compiler() (*schema.IdrisCheckedPayload, error) {
 	for _, event := range slices.Backward(r.events) {
 		if event.Type == schema.IdrisChecked {

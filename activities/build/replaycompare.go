@@ -17,12 +17,12 @@ import (
 	"axiommind/schema"
 )
 
-// What is the way in which something differs.
+// What is the kind of a difference.
 type What string
 
 // Ways to differ.
 const (
-	// OnlyRecorded is what the replay did not make, OnlyReplayed what is not recorded.
+	// OnlyRecorded is an item that the replay did not make, OnlyReplayed one that is not recorded.
 	OnlyRecorded What = "only recorded"
 	OnlyReplayed What = "only replayed"
 	Changed      What = "changed"
@@ -34,7 +34,7 @@ type Difference struct {
 	In   string `json:"in"`
 	Key  string `json:"key"`
 	What What   `json:"what"`
-	// Fields are those that differ, if What is Changed.
+	// Fields are the fields that differ, if What is Changed.
 	Fields []FieldDifference `json:"fields,omitempty"`
 }
 
@@ -86,7 +86,7 @@ func (r *replay) compareEvents(ctx context.Context) error {
 	return nil
 }
 
-// brokeOff reports whether the build failed in a step whose events are stored with those of the type.
+// brokeOff reports whether the build failed in a step whose events are stored together with those of the type.
 func (r *replay) brokeOff(eventType string) bool {
 	return r.brokeOffDeriving() && slices.ContainsFunc(derivedSteps, func(step string) bool { return slices.Contains(eventsOf[step], eventType) })
 }

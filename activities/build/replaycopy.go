@@ -16,8 +16,8 @@ const maxCopied = 1000
 // logged are the events of the log without hidden copies.
 const logged = "events_raw FINAL WHERE (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies)"
 
-// copyEvents copies what the build began from into the scratch database: the events of its session before its first own
-// one, the messages that it stored, the recorded answers, and what it knew of entries of other sessions that it gave
+// copyEvents copies the build's input into the scratch database. These are the events of its session before its first
+// own one, the messages that it stored, the recorded answers, and the known entries of other sessions that it gave
 // evidence. The server copies them.
 func (r *replay) copyEvents(ctx context.Context) error {
 	stream := r.started.Stream()
@@ -55,8 +55,8 @@ func (r *replay) copyEvents(ctx context.Context) error {
 	return nil
 }
 
-// copyLater copies the messages that the build stored after it had begun to extract: it was interrupted, and the session
-// has grown meanwhile. They follow what was copied.
+// copyLater copies the messages that the build stored after it had begun to extract: it was interrupted, and the
+// session has grown meanwhile. They follow the events copied before.
 func (r *replay) copyLater(ctx context.Context, into, stream string) error {
 	next := r.before
 	log := eventlog.New(r.home, eventlog.Options{})

@@ -7,9 +7,9 @@ import (
 	"axiommind/schema"
 )
 
-// retryable returns an error that says what to do unless the build with the id is the session's latest one and left
-// something to do. An interrupted build that tried the one with the id again is that retry itself: it goes on. The
-// windows are as many as were given up and are asked about once more.
+// retryable returns an error with the remedy unless the build with the id is the session's latest one and left
+// something to do. An interrupted build that was itself a retry of the one with the id continues. The windows are the
+// number of abandoned ones that are asked about once more.
 func (l Last) retryable(key schema.SessionKey, id string, windows int) error {
 	started := l.Started
 	switch {
@@ -39,7 +39,7 @@ func (l Last) retryable(key schema.SessionKey, id string, windows int) error {
 		"or with from_log to extract from it with another extractor", id, l.Finished.Status)
 }
 
-// status describes how the build stands, for people.
+// status describes the state of the build, for people.
 func (l Last) status() string {
 	if l.Finished == nil {
 		return "interrupted"
@@ -47,8 +47,8 @@ func (l Last) status() string {
 	return string(l.Finished.Status)
 }
 
-// retriedInput returns the input of the latest build, which is tried again, without the messages. One that was
-// interrupted goes on with what it was at.
+// retriedInput returns the input of the latest build, which is retried, without the messages. An interrupted build
+// continues where it stopped.
 func (l Last) retriedInput(askGivenUp bool) *schema.ProcessSessionInput {
 	in := l.Started.Input
 	in.Messages, in.Retry = nil, ""
@@ -107,7 +107,7 @@ func sameSoftware(a, b schema.BuildSpec) bool {
 	return a.Extractor.ID() == b.Extractor.ID() && a.EmbeddingVersion == b.EmbeddingVersion && a.SchemaVersion == b.SchemaVersion
 }
 
-// countsBefore returns what the steps between ingest and the given one have counted.
+// countsBefore returns the counts of the steps between ingest and the given one.
 func countsBefore(step string, c schema.BuildCounts) (before schema.BuildCounts) {
 	at := slices.Index(resumableSteps, step)
 	if at > slices.Index(resumableSteps, schema.StepExtract) {

@@ -14,7 +14,7 @@ var (
 		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v4", PromptHash: "h"},
 		EmbedderModel: "hash", EmbeddingVersion: "hash-v1", IdrisVersion: "unavailable", SchemaVersion: "1",
 	}
-	// counted is what a build counts that ran through all steps.
+	// counted are the counts of a build that ran through all steps.
 	counted = schema.BuildCounts{
 		Messages: 9, NewMessages: 8, SkippedLines: 7, Windows: 6, Rejected: 5, Entries: 4, NewEntries: 3, TaskNotes: 2,
 		Facts: 1, AlignedEntries: 4, ProvenEntries: 3, GainedEntries: 2, CandidateEntries: 4, VerifiedEntries: 2,
@@ -33,7 +33,7 @@ func lastBuild(status schema.BuildStatus, step string, change func(*schema.Build
 	}, Finished: f}
 }
 
-// Only the latest build of a session is retried, and only if it left something to do. Each refusal says what to do.
+// Only the latest build of a session is retried, and only if it left something to do. Each refusal names the remedy.
 func TestRetryable(t *testing.T) {
 	t.Parallel()
 	latest := ID(retryKey, 3)
@@ -71,7 +71,7 @@ func TestRetryable(t *testing.T) {
 	}
 }
 
-// A build goes on at the first step that left something to do, with what the steps before it have counted.
+// A build continues at the first step that left something to do, with the counts of the steps before it.
 func TestResumable(t *testing.T) {
 	t.Parallel()
 	windows := schema.BuildCounts{Windows: 6, Rejected: 5}
@@ -137,8 +137,8 @@ func TestResumable(t *testing.T) {
 	require.NotNil(t, lastBuild(schema.BuildFailed, schema.StepIndex, nil).resumable(other, 0), "it makes no difference to what is stored")
 }
 
-// Windows that were given up are left alone, unless a retry is forced: then they are all that is done again, and an
-// interrupted retry goes on with that.
+// Abandoned windows are left alone unless a retry is forced. Such a retry repeats only them, and an interrupted retry
+// continues with them.
 func TestRetryOfGivenUpWindows(t *testing.T) {
 	t.Parallel()
 	last := lastBuild(schema.BuildPartial, "", func(f *schema.BuildFinishedPayload) { f.Counts.Quarantined, f.Counts.GivenUp = 2, 2 })

@@ -22,7 +22,8 @@ func (a *Activities) listRetries(ctx context.Context, in batch.ListInput[schema.
 	return a.listSelected(ctx, in, RunningSessions(activity.GetClient(ctx)))
 }
 
-// listSelected lists what the input selects. Where builds are named and none can be tried again, that is an error.
+// listSelected lists the builds that the input selects. It is an error if builds are named and none of them can be
+// retried.
 func (a *Activities) listSelected(ctx context.Context, in batch.ListInput[schema.RetryBuildsInput], running Running) (batch.Listed, error) {
 	if err := in.By.Validate(); err != nil {
 		return batch.Listed{}, boundary.Invalid(schema.ErrorInvalidInput, err)

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// Scopes returns up to limit of the projects, users and agents of which sessions were processed, in their order.
+// Scopes returns up to limit of the projects, users and agents with processed sessions, in their order.
 func Scopes(ctx context.Context, conn driver.Conn, limit int) ([]schema.Scope, error) {
 	var out []schema.Scope
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {

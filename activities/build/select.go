@@ -21,7 +21,7 @@ const retryPage = 500
 // Selection chooses builds to try again.
 type Selection struct {
 	Conn driver.Conn
-	// Running tells interrupted builds from running ones. It is nil if Temporal cannot be asked.
+	// Running distinguishes interrupted builds from running ones. It is nil if Temporal cannot be asked.
 	Running Running
 	By      schema.RetryBuildsInput
 	// At is when the selection was begun. Sessions with a younger build are processed already.
@@ -34,7 +34,7 @@ type Selection struct {
 // Candidate is a build that a selection has looked at.
 type Candidate struct {
 	Run
-	// Windows and Vectors count what a retry of a partial build asks for again.
+	// Windows and Vectors count the items that a retry of a partial build asks for again.
 	Windows int `json:"windows,omitempty"`
 	Vectors int `json:"vectors,omitempty"`
 	// LeftAlone says why the build is not tried again. It is empty if it is.
@@ -56,9 +56,9 @@ func (c Candidate) Item() schema.BatchItem {
 	}}
 }
 
-// Each yields the builds that the selection takes or leaves alone: those that are named, in that order, or else the
-// latest ones of all sessions with a failed or partial one, as the input says, in the order of the sessions' names. No
-// session comes twice. It goes on after the cursor of an earlier one.
+// Each yields the builds that the selection takes or leaves alone. These are the named ones, in that order, or else the
+// latest builds of all sessions with a failed or partial one, as the input selects, in the order of the sessions'
+// names. No session comes twice. It continues after the cursor of an earlier one.
 func (s Selection) Each(ctx context.Context, after string) iter.Seq2[Candidate, error] {
 	s.page = cmp.Or(s.page, retryPage)
 	return func(yield func(Candidate, error) bool) {
@@ -153,7 +153,7 @@ func Latest(ctx context.Context, conn driver.Conn, sessions []schema.SessionKey)
 	return out, nil
 }
 
-// judge says of each candidate what is asked again, or why it is left alone.
+// judge sets for each candidate the items to ask for again, or the reason to leave it alone.
 func (s Selection) judge(ctx context.Context, found []Candidate) error {
 	if s.Running != nil {
 		runs := make([]Run, len(found))
@@ -274,7 +274,7 @@ func countGivenUp(ctx context.Context, conn driver.Conn, found []Candidate) erro
 	return nil
 }
 
-// countMissing counts what retries of the partial builds would ask for again.
+// countMissing counts the items that retries of the partial builds would ask for again.
 func countMissing(ctx context.Context, conn driver.Conn, found []Candidate) error {
 	var streams []string
 	byStream := map[string]*Candidate{}

@@ -86,9 +86,8 @@ func TestSelectionTakesTheLatestFailures(t *testing.T) {
 	selectionTakesTheLatestFailures(t, 12)
 }
 
-// Whatever builds there are, the selection takes the latest one of each session that failed for a reason that is asked
-// for, leaves alone the failed ones of other reasons, and names each session at most once, in one order, wherever it is
-// taken up again.
+// Whatever builds there are, the selection takes the latest one of each session that failed for a requested reason, and
+// leaves alone those that failed for others. It names each session at most once, in one order, wherever it is resumed.
 func selectionTakesTheLatestFailures(t *testing.T, draws int) {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -160,7 +159,7 @@ func selectionTakesTheLatestFailures(t *testing.T, draws int) {
 	})
 }
 
-// A selection is narrowed by who and since when; a session with a build that is younger than the selection is left out.
+// A selection is narrowed by scope and time. A session with a build that is younger than the selection is left out.
 func TestSelectionIsNarrowed(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -249,7 +248,8 @@ func TestSelectionOfNamedBuilds(t *testing.T) {
 	require.Equal(t, ids[2:4], []string{candidates(t, selection.Paged(1), "2")[0].BuildID, candidates(t, selection.Paged(1), "2")[1].BuildID})
 }
 
-// A build may be named by the beginning of its id, as lists print it, on any page: what names none, or several, says so.
+// A build may be named by the beginning of its id, as lists print it, on any page. A prefix of none, or of several, is
+// an error.
 func TestSelectionByPrefixes(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -307,7 +307,7 @@ func TestCheckRetry(t *testing.T) {
 	require.NoError(t, schema.RetryBuildsInput{Builds: []string{"b"}, Force: true}.Validate())
 }
 
-// The windows and vectors that a retry asks for again are counted; what has been written since is not.
+// The windows and vectors that a retry asks for again are counted. Those written since are not.
 func TestSelectionOfPartialBuilds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -361,7 +361,7 @@ func TestSelectionOfPartialBuilds(t *testing.T) {
 	require.Equal(t, []int{2, 1}, []int{all[2].Windows, all[2].Vectors})
 }
 
-// givenUpWindow is what is recorded of a window of one message that has no answer and is too small to be halved.
+// givenUpWindow is the record of a window of one message that has no answer and is too small to be halved.
 func givenUpWindow(sessionID string, message int) schema.MemoryExtractedPayload {
 	return schema.MemoryExtractedPayload{
 		SessionID: sessionID, Window: schema.Window{Hash: fmt.Sprint("'", message), First: message, Last: message, Small: true},
@@ -375,9 +375,8 @@ func TestSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
 	selectionReachesWindowsGivenUpEarlier(t, stacktest.Sample(t, 2, hostileNames))
 }
 
-// Windows that an earlier build of the session gave up are asked about once more by a retry that is forced, although the
-// latest build left nothing to do. The answer to a build that is named without force, or to an earlier one, is the
-// command to run.
+// A forced retry asks once more about windows that an earlier build of the session gave up, although the latest build
+// left nothing to do. For a build that is named without force, or for an earlier one, the answer is the command to run.
 func selectionReachesWindowsGivenUpEarlier(t *testing.T, names []string) {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -420,7 +419,7 @@ func selectionReachesWindowsGivenUpEarlier(t *testing.T, names []string) {
 	}
 }
 
-// Builds are listed by what can be done about them, and since when they started, to the microsecond.
+// Builds are listed by their remedy, and by their start, to the microsecond.
 func TestListByClass(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -455,7 +454,7 @@ func TestListByClass(t *testing.T) {
 	require.Equal(t, []string{runs[0].id()}, listed(build.Filter{All: true, Since: runs[1].start.Add(time.Microsecond)}))
 }
 
-// A build says what it resumed, and what to do about it.
+// A build reports which build it resumed, and the remedy.
 func TestAdvise(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

@@ -17,7 +17,8 @@ import (
 type SessionRow struct {
 	schema.SessionKey
 	eventlog.Total
-	// Builds counts the session's builds. Status, BuildID and At are those of the latest one, and the time of its start.
+	// Builds counts the session's builds. Status and BuildID are those of the latest one, and At is the time of its
+	// start.
 	Builds  int                `json:"builds"`
 	Status  schema.BuildStatus `json:"status"`
 	BuildID string             `json:"build_id"`

@@ -6,8 +6,8 @@ import (
 	"axiommind/schema"
 )
 
-// statement returns the statement that the session holds, or nil if it holds a conversation. A session never holds both:
-// whoever extracts from it later, what a person stated stays as it was stated.
+// statement returns the session's statement, or nil if it contains a conversation. A session never contains both: a
+// person's statement stays as it was stated, whichever extractor comes later.
 func (l Last) statement(in OpenInput) (*schema.Statement, error) {
 	held := l.Started.Statement
 	switch {

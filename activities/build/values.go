@@ -21,7 +21,7 @@ const (
 	ColumnUser    Column = "user"
 	ColumnAgent   Column = "agent"
 	ColumnSession Column = "session_id"
-	// ColumnExtractor holds PROVIDER/MODEL.
+	// ColumnExtractor contains PROVIDER/MODEL.
 	ColumnExtractor Column = "extractor_model"
 )
 

@@ -1,5 +1,5 @@
-// Package derive makes a session's entries from its messages and a model's answers. The events of the steps extract, align,
-// materialize and check are one append. The steps ask no server but the log's, so those that break off are done again.
+// Package derive makes a session's entries from its messages and a model's answers. The events of the steps extract,
+// align, materialize and check are one append. The steps ask no server but the log's, so interrupted ones are repeated.
 package derive
 
 import (
@@ -74,7 +74,7 @@ func NewActivities(log *eventlog.Store, steps Steps) (*Activities, error) {
 	return &Activities{log: log, steps: steps}, nil
 }
 
-// Input names the session, and holds the answers of a model to the windows of the plan before.
+// Input names the session, with the answers of a model to the windows of the previous plan.
 type Input struct {
 	llm.PlanInput
 	// First is true if no build of the session has been before: then one without entries has nothing to align.
@@ -90,16 +90,16 @@ type Before struct {
 	Recorded llm.RecordResult `json:"recorded"`
 }
 
-// Result counts the derived entries, or holds the windows to ask the model about first.
+// Result counts the derived entries, or contains the windows to ask the model about first.
 type Result struct {
-	// Plan has windows as long as the model is to be asked.
+	// Plan has windows while there are questions for the model.
 	Plan llm.PlanResult `json:"plan"`
 	// Empty is true if the session's first build has found nothing.
 	Empty        bool                    `json:"empty,omitempty"`
 	Aligned      evidence.AlignResult    `json:"aligned"`
 	Materialized entry.MaterializeResult `json:"materialized"`
 	Checked      graduate.CheckResult    `json:"checked"`
-	// Metrics are those of the steps that were done, in order.
+	// Metrics are the metrics of the completed steps, in order.
 	Metrics []schema.StepMetric `json:"metrics"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
@@ -107,7 +107,7 @@ type Result struct {
 
 // Failure is the detail of an error of [Activities.DeriveEntries].
 type Failure struct {
-	// Step is the step that failed, and Metrics are those of the steps up to it.
+	// Step is the step that failed, and Metrics are the metrics of the steps up to it.
 	Step    string              `json:"step"`
 	Metrics []schema.StepMetric `json:"metrics"`
 	// Recorded counts the extractions of the build that are stored, if the answers of a model are among them.
@@ -190,7 +190,8 @@ type run struct {
 // ends reports whether extract is the last step for now.
 func (r *run) ends() bool { return len(r.Plan.Windows) > 0 || r.Empty }
 
-// extract records the answers, and plans the next windows unless they were all. A plan of a local model is done when it is made.
+// extract records the answers, and plans the next windows unless they were all. A plan of a local model is done when it
+// is made.
 func (r *run) extract(ctx context.Context, steps Steps) (err error) {
 	in := r.in
 	r.Head, r.Plan = in.Head, llm.PlanResult{Recorded: in.Before.Recorded}

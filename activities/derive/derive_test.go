@@ -102,8 +102,8 @@ func texts(n int) []string {
 	return out
 }
 
-// One append stores the same events as the steps one by one: in the first build, in one that adds to it, and when a session is so long that
-// the log does not remember it whole.
+// One append stores the same events as the steps one by one. This is true for the first build, for one that adds to it,
+// and for a session too long for the log's memory.
 func TestDeriveStoresWhatTheStepsStore(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -42,26 +42,25 @@ type MaterializeInput struct {
 // MaterializeResult counts the session's active entries, as its stream has them after the build.
 type MaterializeResult struct {
 	Entries int `json:"entries"`
-	// New are those this build added, Aligned and Proven those of all whose evidence is.
+	// New counts the entries that this build added, Aligned and Proven all entries with such evidence.
 	New     int `json:"new"`
 	Aligned int `json:"aligned"`
 	Proven  int `json:"proven"`
 	// Gained are the entries in the log that this build gave better evidence, of this session or another.
 	Gained int `json:"gained"`
-	// Superseded are those that it no longer states, Restored those that were superseded and that it states.
+	// Superseded counts the entries that it no longer states, Restored the superseded ones that it states again.
 	Superseded int `json:"superseded,omitempty"`
 	Restored   int `json:"restored,omitempty"`
-	// TaskNotes and Facts are those of the session's entries that are: they are for the writers of the project's tasks
-	// and of the user's memory.
+	// TaskNotes and Facts count the session's entries of these types. They are for the writers of the project's tasks and
+	// of the user's memory.
 	TaskNotes int `json:"task_notes,omitempty"`
 	Facts     int `json:"facts,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// MaterializeEntries appends the entries of every aligned extraction of the session that the log does not
-// hold yet. Of those that it holds, the session's and others that state the same, it appends what their
-// evidence is judged to be where that is newer or better.
+// MaterializeEntries appends the missing entries of every aligned extraction of the session. For entries in the log,
+// the session's and others that state the same, it appends the newer or better judgements of their evidence.
 func (a *Activities) MaterializeEntries(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
 	stream := in.Stream()
 	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
@@ -86,7 +85,7 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 	return p.stream.result(), nil
 }
 
-// planned is what a build is to append, and the stream as it will be.
+// planned are the events that a build appends, and the stream as it will be afterwards.
 type planned struct {
 	events []schema.Event
 	// gained names for each event the entry that it gives better evidence, or is empty.
@@ -126,8 +125,7 @@ func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, er
 	return planned{p.events, p.gained, stream}, nil
 }
 
-// session reads what entries take from the session that the sources are of: its date, and when the messages were
-// written that evidence is found in.
+// session reads the session of the sources: its date, and the times of the messages that contain evidence.
 func (a *Activities) session(ctx context.Context, key schema.SessionKey, sources []extraction) (Session, error) {
 	s, err := session.Open(ctx, a.log, key)
 	if err != nil {
@@ -151,7 +149,7 @@ func (a *Activities) session(ctx context.Context, key schema.SessionKey, sources
 	return Session{SessionKey: key, Date: s.Date(), At: func(i int) time.Time { return times[i] }}, nil
 }
 
-// done is what the build with the id has done, an attempt of it that broke off included.
+// done is the work of the build with the id, including an interrupted attempt of it.
 type done struct {
 	buildID string
 	entries int
@@ -169,7 +167,7 @@ func (d *done) count(event schema.Event, gained string) {
 	}
 }
 
-// sessionStream is what a session's stream holds for its entries.
+// sessionStream is the part of a session's stream that its entries depend on.
 type sessionStream struct {
 	// sources pair each extraction with its alignment, in the order of extraction.
 	sources []extraction
@@ -227,7 +225,7 @@ func (a *Activities) read(ctx context.Context, in MaterializeInput) (*sessionStr
 	return s, nil
 }
 
-// add takes in the stream's next event. Positions are those of the sources, by their events.
+// add takes in the stream's next event. Positions are the indexes of the sources, by their events.
 func (s *sessionStream) add(event schema.Event, position map[string]int) error {
 	switch event.Type {
 	case schema.MemoryExtracted:

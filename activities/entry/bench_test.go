@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkView reads 100,000 entries as lists and searches do: from the table alone, as if nothing was ever
-// judged again, and from the view with no judgements, with 1,000 and with 100,000. In one run, for their
+// BenchmarkView reads 100,000 entries as lists and searches do: from the table alone, as if nothing was ever judged
+// again, and from the view with no judgements, with 1,000 and with 100,000. One run measures all of them, for their
 // ratio.
 func BenchmarkView(b *testing.B) {
 	n := newBench(b)

@@ -22,9 +22,9 @@ type candidate struct {
 	byAgent bool
 }
 
-// unproven returns the entries of the session's project, user and agent, other sessions' alone, that are not
-// proven and state the same as one of those given. It is no query for none, and one where no other session has said
-// the same, which is the common case: what was judged since is asked of those alone that have.
+// unproven returns the unproven entries of the session's project, user and agent, from other sessions, that state the
+// same as one of the given entries. It runs no query if none are given, and one if no other session states the same,
+// which is the common case. Only if some do does it read their later judgements.
 func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven []*held) ([]candidate, error) {
 	wanted, keys := map[phrase]bool{}, []string{}
 	for _, h := range proven {
@@ -50,18 +50,18 @@ func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven
 	return out, nil
 }
 
-// standing is what the tables hold of an entry: what it states, and whether it is proven.
+// standing is the stored state of an entry: its phrase, and whether it is proven.
 type standing struct {
 	phrase phrase
-	// made is whether it was made with evidence that is proven, judged whether any is that was judged since, and
-	// ownJudged whether its own was judged since, which then counts in place of what it was made with.
+	// made reports whether its original evidence is proven, judged whether any evidence judged later is. ownJudged
+	// reports whether its own evidence was judged later: that judgement then replaces the original one.
 	made, judged, ownJudged bool
 	// byAgent is whether an agent states it.
 	byAgent bool
 }
 
-// isProven is what the view entries shows. The view joins the tables, which takes longer than to read a few rows of
-// each.
+// isProven equals the proof that the view entries shows. The view joins the tables, which takes longer than to read a
+// few rows of each.
 func (s standing) isProven() bool { return s.judged || s.made && !s.ownJudged }
 
 // stating reads the selected entries that state one of the phrases, as they were made.
@@ -91,7 +91,7 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 	return out, err
 }
 
-// judge adds what the evidence of the selected entries was judged to be since they were made.
+// judge adds the later judgements of the evidence of the selected entries.
 func (r *Reader) judge(ctx context.Context, s Selection, found map[string]standing) error {
 	if err := s.check(); err != nil || s.none {
 		return err

@@ -20,7 +20,7 @@ const (
 	kindAnswer         = "answer"
 )
 
-// change is what an event says of an entry: a row of entry_changes_raw. Fields that its kind has no use for are zero.
+// change is a change of an entry by an event: a row of entry_changes_raw. Fields that its kind does not use are zero.
 type change struct {
 	scope     schema.Scope
 	sessionID string
@@ -52,7 +52,7 @@ func (c change) row(event schema.Event) []any {
 	}
 }
 
-// changesOf returns what the event says of entries.
+// changesOf returns the changes of entries in the event.
 func changesOf(event schema.Event) ([]change, error) {
 	switch event.Type {
 	case schema.EntryEvidenceSet, schema.EntryStatusSet, schema.EntriesPromoted:
@@ -101,7 +101,7 @@ func ofSession(event schema.Event) ([]change, error) {
 	}
 }
 
-// judged returns the change with the evidence and what it is judged to be.
+// judged returns the change with the evidence and its judgement.
 func (c change) judged(evidence []schema.Evidence, aligned, proven bool, rule int) ([]change, error) {
 	data, err := json.Marshal(evidence)
 	if err != nil {
@@ -163,8 +163,8 @@ const (
 	answerNo  schema.Status = "no"
 )
 
-// confirmedBy says who found the entry stated. If it was not proven before, it is another judgement of its evidence, of an
-// origin of its own.
+// confirmedBy records who found the entry stated. If it was not proven before, it is another judgement of its evidence,
+// of an origin of its own.
 func confirmedBy(p schema.EntryConfirmedPayload, of func(schema.Scope, string, string) change, eventID string) ([]change, error) {
 	answer := of(p.Scope, p.EntryID, kindAnswer)
 	answer.ref, answer.status, answer.by = eventID, answerYes, p.By

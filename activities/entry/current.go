@@ -16,8 +16,8 @@ import (
 	"axiommind/schema"
 )
 
-// Current returns the entries of the project with the ids, as the view entries shows them. It reads the rows of both tables and
-// folds them here, which takes a third of the time: the view's own work is in the planning of its query.
+// Current returns the entries of the project with the ids, as the view entries shows them. It reads the rows of both
+// tables and folds them here, which takes a third of the time: most of the view's time is the planning of its query.
 func (r *Reader) Current(ctx context.Context, project string, ids []string, detail Detail) (map[string]Row, error) {
 	if err := InProject(project).check(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (r *Reader) Current(ctx context.Context, project string, ids []string, deta
 	return rows, nil
 }
 
-// stated reads what the entries were made with.
+// stated reads the entries in their original state.
 func (r *Reader) stated(ctx context.Context, project string, ids any, detail Detail) (map[string]Row, error) {
 	columns := `entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id,
 		stage, status, evidence_aligned, evidence_proven`
@@ -76,7 +76,7 @@ func (r *Reader) stated(ctx context.Context, project string, ids any, detail Det
 	return out, err
 }
 
-// decode sets what is stored as JSON. The evidence may be empty, which is that it was not read.
+// decode sets the fields stored as JSON. The evidence is empty if it was not read.
 func (r *Row) decode(contentJSON, evidenceJSON string) error {
 	var c content
 	err := json.Unmarshal([]byte(contentJSON), &c)
@@ -149,7 +149,7 @@ func (c changeRow) place(d changeRow) int {
 	return int(c.index) - int(d.index)
 }
 
-// rankOf is the place of a stage on the ladder, from 1; 0 is that of none.
+// rankOf is the place of a stage on the ladder, from 1; 0 means no stage.
 func rankOf(stage schema.Stage) int { return slices.Index(schema.Stages(), stage) + 1 }
 
 // fold returns the entry after the changes. It is the view, line by line.

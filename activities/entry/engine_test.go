@@ -40,7 +40,7 @@ func sessionKey(project, user, agent, id string) schema.SessionKey {
 	return schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: id}
 }
 
-// A claim is an extracted entry and what its one quote is judged to be: missing, found, aligned or proven.
+// A claim is an extracted entry with the judgement of its one quote: missing, found, aligned or proven.
 type claim struct {
 	entryType schema.EntryType
 	title     string
@@ -128,7 +128,7 @@ func (b *bench) project(session schema.SessionKey) {
 	require.NoError(b.t, err)
 }
 
-// build logs, materializes and projects what a session says.
+// build logs, materializes and projects the claims of a session.
 func (b *bench) build(session schema.SessionKey, build string, claims ...claim) MaterializeResult {
 	b.t.Helper()
 	b.extract(session, build, claims...)
@@ -180,8 +180,8 @@ func (b *bench) rebuild() {
 	require.NoError(b.t, err)
 }
 
-// An entry that a later build of its session states in whole sentences is proven from then on: by an event,
-// once, and the row of the entry is that of before. The build counts what the log says.
+// An entry that a later build of its session states in whole sentences is proven from then on: by one event, and the
+// row of the entry stays the same. The build's counts match the log.
 func TestI1GainedInTheSession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -223,8 +223,8 @@ func TestI1GainedInTheSession(t *testing.T) {
 	require.Equal(t, []schema.Entry{kafka.Entry}, logged, "who decides by the log sees what the view shows")
 }
 
-// A session that states in whole sentences what others said lends them its evidence: those of the same
-// project, user and agent, and no other.
+// A session that states other sessions' entries in whole sentences lends them its evidence: those of the same project,
+// user and agent, and no other.
 func TestI10GainedFromAnotherSession(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -326,8 +326,8 @@ func TestI10ForeignEvidenceIsNotShown(t *testing.T) {
 	require.Equal(t, before, b.entries(mine))
 }
 
-// A build counts all that the session has for the writers of tasks and of facts, what earlier builds made included:
-// they may have broken off before the writers were asked.
+// A build counts all entries of the session for the writers of tasks and of facts, including those of earlier builds:
+// these may have been interrupted before the writers were asked.
 func TestI2CountsWhatIsForWriters(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -339,8 +339,8 @@ func TestI2CountsWhatIsForWriters(t *testing.T) {
 		b.build(s, "b2", decided("Use Rust", "proven")))
 }
 
-// A newer rule's judgement of the same extraction becomes an event where it differs, better or worse, by
-// the origin of the entries: also where a span moved that a task note's id rests on.
+// A newer rule's judgement of the same extraction becomes an event if it differs, better or worse, by the origin of the
+// entries. This includes a moved span that a task note's id depends on.
 func TestRealigned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -378,7 +378,7 @@ func TestRealigned(t *testing.T) {
 		require.Equal(t, r.Title == "Use Go", r.EvidenceProven, "what was lent follows the judgement of its origin: %s", r.Title)
 		require.Equal(t, r.Title != "Use Rust", r.EvidenceAligned, r.Title)
 	}
-	// Own Kafka, lent Kafka, own Go, lent Go, the note; beside the new alignment.
+	// Own Kafka, lent Kafka, own Go, lent Go, the note, and the new alignment.
 	require.Len(t, b.events(s), events+1+5)
 	require.Equal(t, want, b.materialize(s, "b2"))
 	require.Len(t, b.events(s), events+1+5)
@@ -399,7 +399,7 @@ func TestRealigned(t *testing.T) {
 	require.Equal(t, all, b.rows(), "I3")
 }
 
-// I2: an attempt that broke off anywhere in its events is finished by the next one, with the same end.
+// I2: an attempt that was interrupted anywhere in its events is finished by the next one, with the same end.
 func TestI2MaterializeBrokenOff(t *testing.T) {
 	t.Parallel()
 	materializeBrokenOff(t, stacktest.Draw(t, 2, brokenOff))

@@ -61,8 +61,8 @@ func testSession() Session {
 	}
 }
 
-// source is a window in which the titles were extracted; those that begin with "+" were aligned, in
-// message 1, and those with "++" proven.
+// source is a window from which the titles were extracted. Those that begin with "+" were aligned, in message 1, and
+// those with "++" proven.
 func source(id string, titles ...string) extraction {
 	s := extraction{ExtractedEventID: "x" + id, AlignedEventID: "a" + id}
 	for i, title := range titles {
@@ -137,7 +137,7 @@ func TestMaterializeSummaries(t *testing.T) {
 	}
 }
 
-// Of what an extractor made of the same sentences, a fact takes the place of a fact, and a summary that of a summary.
+// Among entries from the same sentences, a fact replaces a fact, and a summary replaces a summary.
 func TestLikeIsOfTheSameSection(t *testing.T) {
 	t.Parallel()
 	s := source("1", "++summary", "++fact", "++older fact", "++older summary")
@@ -166,8 +166,7 @@ func TestMaterializeRefusesForeignAlignment(t *testing.T) {
 	require.EqualError(t, err, `materialize session "s1": event "a1" aligns entry 1 of 1`)
 }
 
-// Made from the same events, entries are the same to the last byte, and so are their events; sources
-// that come later change none that was proven.
+// Entries and events made from the same events are the same to the last byte. Later sources change no proven entry.
 func TestI3MaterializeAgain(t *testing.T) {
 	t.Parallel()
 	title := rapid.SampledFrom([]string{"+a", "a", "+A.", "++a!", "+b", "b", "++b", "c", "+c!"})

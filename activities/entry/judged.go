@@ -21,7 +21,7 @@ func (o Origin) compare(p Origin) int {
 	return cmp.Or(strings.Compare(o.ExtractedEventID, p.ExtractedEventID), cmp.Compare(o.Index, p.Index))
 }
 
-// judgement is what the evidence of one origin is found to be.
+// judgement is the judgement of the evidence of one origin.
 type judgement struct {
 	alignedEventID  string
 	rule            int
@@ -48,7 +48,8 @@ func (j judgement) says(k judgement) bool {
 		func(a, b schema.Evidence) bool { return reflect.DeepEqual(a, b) })
 }
 
-// held is what one session's stream holds of an entry. Of another session's it holds only what it gave.
+// held is an entry as one session's stream records it. An entry of another session has only the judgements from this
+// stream.
 type held struct {
 	id string
 	// entry is nil when it is another session's.
@@ -61,10 +62,10 @@ type held struct {
 	supersededBy string
 	changes      int
 	changedIn    string
-	// stage is that of the last promotion, or empty. promotions counts them.
+	// stage is the stage of the last promotion, or empty. promotions counts the promotions.
 	stage      schema.Stage
 	promotions int
-	// last is the position of the last event that says something of the evidence or the status.
+	// last is the position of the last event that set the evidence or the status.
 	last uint64
 }
 
@@ -76,8 +77,8 @@ func (h *held) entryStatus() schema.Status {
 	return h.entry.Status
 }
 
-// shown returns the judgement that counts: the best, of equals its own, or else the first by id. It is
-// what the view entries shows where no other session has a say.
+// shown returns the judgement that counts: the best, and among equals its own, or else the first by id. The view
+// entries shows the same unless another session has judged the entry.
 func (h *held) shown() (Origin, judgement) {
 	var at Origin
 	var top judgement
@@ -94,7 +95,7 @@ func (h *held) shown() (Origin, judgement) {
 	return at, top
 }
 
-// rank is that of the evidence shown, -1 where there is none.
+// rank is the rank of the evidence shown, -1 if there is none.
 func (h *held) rank() int {
 	top := -1
 	for _, j := range h.judged {
@@ -103,12 +104,12 @@ func (h *held) rank() int {
 	return top
 }
 
-// ledger folds what a session's stream says of entries.
+// ledger folds the events of a session's stream that concern entries.
 type ledger struct {
 	// ids are in the order of the events.
 	ids  []string
 	byID map[string]*held
-	// of gives the ids of the entries that have the origin.
+	// of lists the ids of the entries that have the origin.
 	of map[Origin][]string
 }
 

@@ -7,7 +7,8 @@ import (
 	"axiommind/schema"
 )
 
-// maxKeyRunes is how much of a title a canonical key spells out; a longer one ends in its hash.
+// maxKeyRunes is the length up to which a canonical key contains a title in full. The key of a longer one ends in its
+// hash.
 const maxKeyRunes = 160
 
 // titleKey is the title's part of a canonical key.
@@ -19,8 +20,9 @@ func titleKey(title string) string {
 	return key
 }
 
-// statedKey is the key of what an entry states: its title and, of a summary, the section of the profile that it sums up. A
-// summary is another entry than the fact of the same title. Two spaces part them, since the form of a title has none.
+// statedKey is the key of an entry's statement: its title and, of a summary, the section of the profile that it sums
+// up. A summary is another entry than the fact of the same title. Two spaces separate them, since the form of a title
+// has none.
 func statedKey(e *schema.Entry) string {
 	if e.Section == "" {
 		return titleKey(e.Title)
@@ -28,8 +30,8 @@ func statedKey(e *schema.Entry) string {
 	return e.Section + "  " + titleKey(e.Title)
 }
 
-// CanonicalKey names what an entry says. A task note is an observation made at one place: its key
-// holds the place, so that a task that is blocked twice in a session is two notes.
+// CanonicalKey identifies the statement of an entry. A task note is an observation made at one place. Its key contains
+// the place, so that a task that is blocked twice in a session is two notes.
 func CanonicalKey(e schema.Entry) string {
 	key := string(e.Type) + ":" + statedKey(&e)
 	if e.Type != schema.EntryTaskNote {

@@ -8,8 +8,8 @@ import (
 	"axiommind/schema"
 )
 
-// ReadLogged returns those of the session's active entries in the log that keep takes, in order, with their evidence
-// as the session's own stream has it by now.
+// ReadLogged returns the session's active entries in the log that keep accepts, in order, with their current evidence
+// in the session's own stream.
 func ReadLogged(ctx context.Context, log *eventlog.Store, session schema.SessionKey, keep func(schema.Entry) bool) ([]schema.Entry, error) {
 	l := newLedger()
 	options := eventlog.StreamOptions{Types: []string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet}}
@@ -30,13 +30,13 @@ func ReadLogged(ctx context.Context, log *eventlog.Store, session schema.Session
 	return entries, nil
 }
 
-// Fold is what the stream of a session says of the session's entries, event by event.
+// Fold folds the events of a session's stream into the state of the session's entries.
 type Fold struct{ ledger *ledger }
 
 // NewFold returns a fold of no events.
 func NewFold() *Fold { return &Fold{newLedger()} }
 
-// FoldedTypes returns the types of the events that a [Fold] takes in. It leaves others out of account.
+// FoldedTypes returns the types of the events that a [Fold] takes in. It ignores others.
 func FoldedTypes() []string {
 	return []string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet, schema.EntriesPromoted}
 }
@@ -71,7 +71,7 @@ func (f *Fold) Active() []Folded {
 	return out
 }
 
-// stageOf returns the stage of the entry as it is now. A promotion holds as long as the evidence does.
+// stageOf returns the current stage of the entry. A promotion lasts as long as the evidence does.
 func (h *held) stageOf(now schema.Entry) schema.Stage {
 	stage := now.Stage
 	if now.EvidenceAligned && h.stage.Rank() > stage.Rank() {

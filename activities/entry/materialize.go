@@ -1,5 +1,5 @@
-// Package entry makes immutable units of memory out of what was extracted and aligned, and keeps what their
-// evidence is judged to be since.
+// Package entry makes immutable units of memory from aligned extractions, and keeps the later judgements of their
+// evidence.
 package entry
 
 import (
@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Session is what entries take from the session they stem from.
+// Session is the data that entries take from their session.
 type Session struct {
 	schema.SessionKey
 	Date time.Time
@@ -45,7 +45,7 @@ func (s *statement) judgement() judgement {
 	}
 }
 
-// statements returns what the sources say, in order.
+// statements returns the statements of the sources, in order.
 func statements(session Session, sources []extraction) ([]statement, error) {
 	var out []statement
 	for _, source := range sources {
@@ -140,5 +140,5 @@ func Events(entries []schema.EntryMaterializedPayload, buildID string) ([]schema
 	return out, nil
 }
 
-// actor is that of the room's events.
+// actor is the actor of the room's events.
 const actor = "pipeline"

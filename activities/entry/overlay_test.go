@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// overlay is what the events of a case say of an entry, folded in Go as the view folds it in SQL.
+// overlay is the state of an entry after the events of a case, folded in Go as the view folds it in SQL.
 type overlay struct {
 	made, judged          [2]bool // Aligned, proven.
 	isJudged              bool
@@ -102,8 +102,8 @@ func TestI5UnprovenIsNeverVerified(t *testing.T) {
 	require.False(t, rows[0].EvidenceProven)
 }
 
-// I5: whatever graduation says of an entry, only what is proven is verified, and only what nothing contests is certified.
-// The view shows what a fold of the events in order gives.
+// I5: whatever graduation says of an entry, only proven entries are verified, and only uncontested ones are certified.
+// The view shows the same as a fold of the events in order.
 func TestI5StagesAreCappedByEvidence(t *testing.T) {
 	t.Parallel()
 	stagesAreCapped(t, 8)

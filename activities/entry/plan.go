@@ -7,8 +7,9 @@ import (
 	"axiommind/schema"
 )
 
-// phrase is what makes two entries of a scope the same statement: the type, the section, and the form [text.Title] of the
-// title, and of task notes all that they say of the task. A sentence that proves one blocker proves no other.
+// phrase identifies a statement: entries of a scope with the same phrase state the same. It consists of the type, the
+// section, the form [text.Title] of the title, and of a task note its whole text about the task. A sentence that proves
+// one blocker proves no other.
 type phrase struct {
 	entryType schema.EntryType
 	key       string
@@ -29,8 +30,8 @@ func phraseOf(e *schema.Entry) phrase {
 	return p
 }
 
-// planner turns what a session says into events, against what its stream holds. It puts each event that it
-// plans into the ledger, so that the next one is planned against it.
+// planner turns a session's statements into events, against the state of its stream. It puts each event that it plans
+// into the ledger, so that the next one is planned against it.
 type planner struct {
 	ledger  *ledger
 	session schema.SessionKey
@@ -40,7 +41,7 @@ type planner struct {
 	gained []string
 }
 
-// sayings are what a planner plans from: the session's statements in order, by origin.
+// sayings are the input of a planner: the session's statements in order, by origin.
 type sayings struct {
 	all      []statement
 	position map[Origin]int
@@ -54,8 +55,8 @@ func sayingsOf(all []statement) sayings {
 	return s
 }
 
-// plan plans what follows in the session's own entries: newer judgements of origins that entries have, new
-// entries, and what entries gain by being stated again. It returns the entries that were not proven before.
+// plan plans the events of the session's own entries: newer judgements of known origins, new entries, and better
+// evidence for entries that are stated again. It returns the entries that were not proven before and are now.
 func (p *planner) plan(s sayings) (proven []*held, err error) {
 	before := map[string]bool{}
 	for _, h := range p.ledger.own() {
@@ -78,7 +79,7 @@ func (p *planner) plan(s sayings) (proven []*held, err error) {
 	return proven, nil
 }
 
-// judgeAgain sets the evidence of origins whose last judgement differs from what their entries hold.
+// judgeAgain sets the evidence of origins whose last judgement differs from that of their entries.
 func (p *planner) judgeAgain(s sayings) error {
 	for i := range s.all {
 		x := &s.all[i]
@@ -95,7 +96,7 @@ func (p *planner) judgeAgain(s sayings) error {
 	return nil
 }
 
-// materialize makes the entries that the log does not hold.
+// materialize makes the entries that are missing in the log.
 func (p *planner) materialize(s sayings) error {
 	var fresh []statement
 	for i := range s.all {
@@ -116,8 +117,8 @@ func (p *planner) materialize(s sayings) error {
 	return nil
 }
 
-// gain gives entries the evidence of later statements of the same that is better than theirs. The same
-// statement at another place is another task note; it speaks for those before it.
+// gain gives entries the better evidence of later statements of the same. The same statement at another place is
+// another task note; it counts for the earlier ones, too.
 func (p *planner) gain(s sayings) error {
 	places := map[phrase][]*held{}
 	for _, h := range p.ledger.own() {
@@ -137,8 +138,8 @@ func (p *planner) gain(s sayings) error {
 	return nil
 }
 
-// set plans that the entry's evidence is, of the statement's origin, what it is judged to be. The key names
-// the judgement: whoever plans it, however often, it is one event.
+// set plans the event that sets the entry's evidence of the statement's origin to its judgement. The key names the
+// judgement: it is one event, however often and by whichever build it is planned.
 func (p *planner) set(entryID string, x *statement) error {
 	h := p.ledger.byID[entryID]
 	payload := schema.EntryEvidenceSetPayload{
@@ -161,9 +162,9 @@ func (p *planner) emit(event schema.Event, gained string) {
 	p.events, p.gained = append(p.events, event), append(p.gained, gained)
 }
 
-// lend plans that unproven entries of other sessions gain the evidence of the session's entries that are
-// proven now. Its events come before all others: once an entry is in the log, so is what it lends, and an
-// attempt that broke off in between lends again.
+// lend plans that unproven entries of other sessions gain the evidence of the session's entries that are proven now.
+// Its events come before all others: once an entry is in the log, so is the evidence that it lends, and after an
+// interruption the next attempt lends again.
 func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
 	own, ownGained := p.events, p.gained
 	p.events, p.gained = nil, nil

@@ -12,16 +12,16 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of entries, and of what was said of them since.
+// Projector writes the rows of entries and of their later changes.
 type Projector struct{ conn driver.Conn }
 
 // NewProjector returns the projector over the connection.
 func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
 
-// Name is that of the projector's offsets.
+// Name is the name of the projector's offsets.
 func (*Projector) Name() string { return "entries" }
 
-// Types are those of the events that make entries, and that say something of them since.
+// Types are the types of the events that make or change entries.
 func (*Projector) Types() []string {
 	return []string{
 		schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet, schema.EntriesPromoted,
@@ -30,7 +30,7 @@ func (*Projector) Types() []string {
 	}
 }
 
-// StreamPrefix is that of all streams: an entry is made in its session's, and graduates in its project's.
+// StreamPrefix is empty for all streams: an entry is made in its session's stream, and graduates in its project's.
 func (*Projector) StreamPrefix() string { return "" }
 
 // Apply writes a row for each entry that an event makes, and for each that it says something of.
@@ -84,15 +84,15 @@ func entryRow(event schema.Event) ([]any, error) {
 	}, nil
 }
 
-// Version counts the changes of what the rows say.
+// Version counts the changes in the content of the rows.
 func (*Projector) Version() uint32 { return 5 }
 
-// Tables are those of the entries and of what was said of them since.
+// Tables are the tables of entries and of their changes.
 func (*Projector) Tables() []eventlog.Table {
 	return []eventlog.Table{{Name: "entries_raw"}, {Name: "entry_changes_raw"}}
 }
 
-// content is what of an entry has no column of its own.
+// content is the part of an entry that has no column of its own.
 type content struct {
 	Content    string                `json:"content,omitempty"`
 	Category   string                `json:"category,omitempty"`

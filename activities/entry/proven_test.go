@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// What is proven is what was judged last, in every project of one user and agent, and between two times.
+// The last judgement decides whether an entry is proven, in every project of one user and agent, and between two times.
 func TestProven(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -21,8 +21,8 @@ var ErrNotFound = errors.New("no such entry")
 type Row struct {
 	schema.Entry
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// EndedAt is when the entry ceased to be believed, zero while it is; EndedBecause and EndedBy say why and by whom, if
-	// graduation ended it.
+	// EndedAt is when the entry ceased to be believed, zero while it is. EndedBecause and EndedBy are the reason and the
+	// actor, if graduation ended it.
 	EndedAt      time.Time `json:"ended_at,omitzero"`
 	EndedBecause string    `json:"ended_because,omitempty"`
 	EndedBy      string    `json:"ended_by,omitempty"`
@@ -32,8 +32,8 @@ type Row struct {
 	Conflicts int    `json:"conflicts,omitempty"`
 	BuildID   string `json:"build_id"`
 	EventID   string `json:"event_id"`
-	// EvidenceSessionID is the session whose messages Evidence is of, and EvidenceEventID the event that tells
-	// of it. An entry that was stated again in another session may have gained the evidence there.
+	// EvidenceSessionID is the session that the evidence quotes; EvidenceEventID is the event that recorded it. An entry
+	// that was stated again in another session may have gained the evidence there.
 	EvidenceSessionID string `json:"evidence_session_id"`
 	EvidenceEventID   string `json:"evidence_event_id"`
 }
@@ -43,17 +43,17 @@ func (r Row) EvidenceSession() schema.SessionKey {
 	return schema.SessionKey{Scope: r.Scope, SessionID: r.EvidenceSessionID}
 }
 
-// Detail says how much of each entry to read. Each one includes those before it; what it leaves out is zero.
+// Detail is how much of each entry to read. Each one includes those before it; omitted fields are zero.
 type Detail int
 
 // Details, from the cheapest on.
 const (
-	// Statement is what an entry says, and when it was said in which session. It never changes.
+	// Statement is the text of an entry, and the time and session of it. It never changes.
 	Statement Detail = iota
-	// Standing adds the stage, the status and what goes with them: until when the entry was believed, in whose place
-	// something stands, and what says the same.
+	// Standing adds the stage, the status and their details: the end of belief, successors, and entries that state the
+	// same.
 	Standing
-	// Whole adds all else, such as the evidence, which is most of what is stored of an entry.
+	// Whole adds all other fields, such as the evidence, which is most of the stored size of an entry.
 	Whole
 )
 
@@ -132,8 +132,8 @@ func (r *Reader) Stages(ctx context.Context, s Selection) (map[string]schema.Sta
 	return out, err
 }
 
-// Get returns the entry of the project with the id, or [ErrNotFound]. An id may be given by its first
-// characters; those of several are [table.ErrAmbiguous].
+// Get returns the entry of the project with the id, or [ErrNotFound]. An id may be given by its first characters. If
+// several ids begin with them, the error is [table.ErrAmbiguous].
 func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
 	named := table.Prefix{What: "entry", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNotFound}
 	if !named.Long() {

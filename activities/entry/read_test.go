@@ -15,7 +15,7 @@ import (
 // hostile are names that a query must neither mend nor be broken by.
 var hostile = []string{"plain", "p' OR '1'='1", `p\`, `p"%_/`, "프로젝트 🚀", "p\x01\n\t\u200b", "?", "{id:String}", "@p1"}
 
-// A selection reads what is its project's alone, whatever the names, the narrowing and the detail.
+// A selection reads only its own project, whatever the names, the narrowing and the detail.
 func TestI10SelectionsStayInTheirProject(t *testing.T) {
 	t.Parallel()
 	selectionsStay(t, stacktest.Some(hostile, stacktest.Random(t), 3))
@@ -72,7 +72,7 @@ func selectionsStay(t *testing.T, hostile []string) {
 	require.Len(t, read(InAllProjects(), Standing), 3*len(hostile))
 }
 
-// No detail changes which entries are read, or what is read of them besides.
+// The detail changes neither the selected entries nor the other fields.
 func TestDetailsAgree(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -117,7 +117,7 @@ func TestDetailsAgree(t *testing.T) {
 	}
 }
 
-// What names no project is refused, and what is narrowed to nothing is nothing: neither is ever everything.
+// A selection without a project is an error, and one narrowed to nothing is empty: neither ever selects everything.
 func TestEmptySelectionsAreNotAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

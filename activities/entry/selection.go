@@ -12,16 +12,15 @@ import (
 	"axiommind/schema"
 )
 
-// Errors of a [Selection] that does not say whose entries it wants, which is never taken for all of them. Both wrap
-// [table.ErrNoScope].
+// Errors of a [Selection] without an owner, which never selects all entries instead. Both wrap [table.ErrNoScope].
 var (
 	ErrNoProject = fmt.Errorf("select entries: %w", table.Required("project", ""))
 	// ErrNoUser is of [OfMemory] alone: within a project, the empty user is one, too.
 	ErrNoUser = fmt.Errorf("select entries: %w", table.Required("user", ""))
 )
 
-// Selection says which entries to read. It starts with whose they are, by [InProject], [OfUser], [OfAgent],
-// [OfMemory], [OfSession] or [InAllProjects]; each method returns a narrower one. The zero value is refused.
+// Selection selects the entries to read. It starts with their owner, by [InProject], [OfUser], [OfAgent], [OfMemory],
+// [OfSession] or [InAllProjects]. Each method returns a narrower one. The zero value is refused.
 type Selection struct {
 	project     string
 	allProjects bool
@@ -48,7 +47,7 @@ const (
 	// key columns are in the entry's row and in those of its judgements: both sides of the view are
 	// pruned by them.
 	key origin = iota
-	// stated columns are in the entry's row alone. They never change, so that any version of the row tells.
+	// stated columns are in the entry's row alone. They never change, so any version of the row will do.
 	stated
 	// judged columns are in the view alone.
 	judged
@@ -69,8 +68,8 @@ func OfAgent(scope schema.Scope) Selection {
 	return OfUser(scope.Project, scope.User).and(key, "agent = ?", scope.Agent)
 }
 
-// OfMemory selects the entries of one user and agent in every project: what an agent remembers of a user is remembered
-// in all of them. The agent may be empty, the user not.
+// OfMemory selects the entries of one user and agent in every project: an agent's memory of a user is shared by all
+// projects. The agent may be empty, the user not.
 func OfMemory(user, agent string) Selection {
 	return Selection{allProjects: true, noUser: user == ""}.and(key, "user = ? AND agent = ?", user, agent)
 }
@@ -82,7 +81,7 @@ func OfSession(session schema.SessionKey) Selection {
 	return InProject(session.Project).and(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
 }
 
-// InAllProjects selects every entry there is. It is for upkeep, and never for what a person or an agent asks.
+// InAllProjects selects all entries. It is for upkeep, and never for queries of a person or an agent.
 func InAllProjects() Selection { return Selection{allProjects: true} }
 
 // IDs keeps the entries with the ids: none where there are no ids.
@@ -138,7 +137,7 @@ func (s Selection) Unproven() Selection {
 	return s.and(judged, "NOT evidence_proven AND status IN ?", []string{string(schema.StatusActive), string(schema.StatusContested)})
 }
 
-// Unanswered leaves out the entries of the project of which somebody has said whether they are stated.
+// Unanswered leaves out the entries of the project for which a person has answered whether they are stated.
 func (s Selection) Unanswered() Selection {
 	return s.and(key, "entry_id NOT IN (SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = ?)", s.project, kindAnswer)
 }
@@ -183,8 +182,8 @@ func (s Selection) NotOfSession(session schema.SessionKey) Selection {
 	return s.and(stated, "stream != ?", session.Stream())
 }
 
-// After keeps the entries that follow the given one in the order of project and id, which is the order of a
-// selection unless told otherwise.
+// After keeps the entries that follow the given one in the order of project and id, which is the default order of a
+// selection.
 func (s Selection) After(project, id string) Selection {
 	return s.and(key, "(project, entry_id) > (?, ?)", project, id)
 }
@@ -212,8 +211,8 @@ func (s Selection) and(from origin, sql string, args ...any) Selection {
 	return s
 }
 
-// sql returns the query for the columns. With fromView they are those of the view, which costs a join more than the
-// table of what entries state.
+// sql returns the query for the columns. With fromView they are those of the view, which costs one join more than the
+// table of statements.
 func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 	if err := s.check(); err != nil {
 		return "", nil, err

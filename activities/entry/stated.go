@@ -9,8 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// StatedBy returns what the extractor has stated of the session up to the event with the id: an entry of each statement as
-// it was judged then, the best of those that are the same, in order.
+// StatedBy returns the extractor's statements of the session up to the event with the id. There is one entry for each,
+// as it was judged then: the best of those that are the same, in order.
 func StatedBy(ctx context.Context, log *eventlog.Store, key schema.SessionKey, by schema.Extractor, until string) ([]schema.Entry, error) {
 	s := &sessionStream{ledger: newLedger(), done: done{gained: map[string]bool{}}}
 	position := map[string]int{}
@@ -46,5 +46,5 @@ func StatedBy(ctx context.Context, log *eventlog.Store, key schema.SessionKey, b
 	return out, nil
 }
 
-// noTime is for readers that do not ask when something was said.
+// noTime is for readers that do not need the time of a statement.
 func noTime(int) time.Time { return time.Time{} }

@@ -14,27 +14,26 @@ import (
 	"axiommind/schema"
 )
 
-// Stored is evidence of an entry as the tables hold it: what the entry was made with, and what it was judged
-// to be since, of one origin.
+// Stored is the stored evidence of an entry from one origin: the original evidence, or a later judgement.
 type Stored struct {
 	EntryID, Stream, Project, EventID string
 	EvidenceAligned, EvidenceProven   bool
 	// Rule is the version of the rule of proof that judged it.
 	Rule int
-	// Origin is zero in what the entry was made with.
+	// Origin is zero for the original evidence.
 	Origin Origin
 	// Evidence is JSON, as it was written.
 	Evidence string
 }
 
-// storedSettings let the server sort more than its memory holds, and wait for a reader that checks what
-// it has read before it reads on.
+// storedSettings let the server sort more than fits in its memory, and wait for a reader that checks each row before it
+// reads on.
 var storedSettings = clickhouse.Settings{
 	"max_bytes_before_external_sort": 256 << 20, "http_send_timeout": 3600, "send_timeout": 3600, "max_block_size": 1024,
 }
 
-// storedRows are those of both tables. Evidence that an entry gained in another session stands in the
-// stream of that one, and what a person found stated counts as of the stream of the session that it was found in.
+// storedRows are the rows of both tables. Evidence that an entry gained in another session is in the stream of that
+// session. A person's finding counts as part of the stream of the session that contains it.
 const storedRows = `(
 	SELECT entry_id, stream, project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
 	       '' AS origin, toUInt32(0) AS index, evidence_json FROM entries_raw FINAL
@@ -47,10 +46,9 @@ const storedRows = `(
 	WHERE kind = 'evidence'
 )`
 
-// AllEvidence gives what the tables hold of every project, or only that of the project, user, agent and session
-// that are not empty in narrow, in the order of streams, entry ids and origins. It is for checks of the tables:
-// other readers see entries. It is one query, whose rows are read as they are asked for: what is written
-// meanwhile is not seen. An error is the last thing given.
+// AllEvidence yields the stored evidence of every project, or only of the project, user, agent and session that are not
+// empty in narrow. It is in the order of streams, entry ids and origins. It is for checks of the tables: other readers
+// see entries. One query streams the rows, so that rows written meanwhile are not seen. An error is the last value.
 func (r *Reader) AllEvidence(ctx context.Context, narrow schema.SessionKey) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
 		where := storedWhere(narrow)

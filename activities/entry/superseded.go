@@ -10,14 +10,15 @@ import (
 // Builder is the extractor of a build.
 type Builder struct {
 	Extractor schema.Extractor `json:"extractor"`
-	// At is the time of what is recorded.
+	// At is the time of the recorded events.
 	At time.Time `json:"at"`
 }
 
-// supersede plans the changes of status that follow from what the builder states and has read. What it states is active.
-// What only others have stated is superseded if the builder has a whole answer for all that the evidence is in, proven or
-// not: proof says that the session holds the words, and not that they are worth remembering. All else stays as it is, and
-// so does what a person has stated.
+// supersede plans the changes of status that follow from the builder's statements and from the windows that it has
+// read. Entries that it states are active. An entry stated only by others is superseded if the builder has a whole
+// answer for all windows of its evidence, and reads messages of tools if one of the others does. Proof makes no
+// difference: it says that the session contains the words, and not that they are worth remembering. All other entries
+// keep their status, and so do those that a person has stated.
 func (p *planner) supersede(s sayings, sources []extraction, b Builder) error {
 	// Most sessions have seen one extractor.
 	alone := !slices.ContainsFunc(sources, func(x extraction) bool { return x.Extracted.Extractor != b.Extractor })
@@ -59,7 +60,7 @@ func readsMore(extractors map[schema.Extractor]bool, than schema.Extractor) bool
 	return false
 }
 
-// reading is what an extractor has read of a session.
+// reading is the part of a session that an extractor has read.
 type reading struct {
 	// answered are the windows for which it has a whole answer, of all extractions by their events.
 	answered []schema.Window
@@ -99,7 +100,7 @@ func (r reading) all(h *held) bool {
 	return known && r.holds(w.First, w.ByteStart) && r.holds(w.Last, max(0, w.ByteEnd-1))
 }
 
-// holds reports whether an answered window holds the byte of the message.
+// holds reports whether an answered window contains the byte of the message.
 func (r reading) holds(message, offset int) bool {
 	return slices.ContainsFunc(r.answered, func(w schema.Window) bool {
 		begun := message > w.First || message == w.First && offset >= w.ByteStart
@@ -128,8 +129,8 @@ func (p *planner) stating(s sayings) map[string]map[schema.Extractor]bool {
 	return out
 }
 
-// setStatus plans that the entry has the status from now on. The key holds the number of the change, which the stream
-// tells: planned again after a crash, it is the same one.
+// setStatus plans that the entry has the status from now on. The key contains the number of the change, which the
+// stream determines: planned again after a crash, it is the same one.
 func (p *planner) setStatus(h *held, status schema.Status, supersededBy string, b Builder) error {
 	payload := schema.EntryStatusSetPayload{
 		EntryID: h.id, Number: h.changes + 1, Status: status, SupersededBy: supersededBy, Extractor: b.Extractor,
@@ -149,11 +150,11 @@ func (p *planner) setStatus(h *held, status schema.Status, supersededBy string, 
 // sentences finds entries by the sentences that their evidence is in.
 type sentences struct {
 	entries []*held
-	// of holds, by message, the places in entries of those that have evidence in it.
+	// of lists, by message, the indexes in entries of those that have evidence in it.
 	of map[int][]int
 }
 
-// sentences returns those of the session's entries that keep takes.
+// sentences returns the session's entries that keep accepts.
 func (p *planner) sentences(keep func(*held) bool) *sentences {
 	s := &sentences{of: map[int][]int{}}
 	for _, h := range p.ledger.own() {

@@ -21,7 +21,7 @@ func said(title string, from, to int) claim {
 	return claim{entryType: schema.EntryDecision, title: title, place: from, end: to, is: "proven"}
 }
 
-// builtBy logs, materializes and projects what the extractor says of the session. A partial answer broke off.
+// builtBy logs, materializes and projects the extractor's claims of the session. A partial answer was cut off.
 func (b *bench) builtBy(session schema.SessionKey, build, model string, answer answered, claims ...claim) MaterializeResult {
 	b.t.Helper()
 	x := extractorNamed(model)
@@ -31,7 +31,7 @@ func (b *bench) builtBy(session schema.SessionKey, build, model string, answer a
 	return b.rebuilt(session, build, Builder{Extractor: x, At: sessionDate})
 }
 
-// answered is what answer a model gives.
+// answered is the kind of a model's answer.
 type answered int
 
 const (
@@ -54,7 +54,7 @@ func (b *bench) rebuilt(session schema.SessionKey, build string, by Builder) Mat
 	return result
 }
 
-// standings returns the status of each of the session's entries by its title, with the title of what superseded it.
+// standings returns the status of each of the session's entries by its title, with the title of its successor.
 func (b *bench) standings(session schema.SessionKey) map[string]string {
 	b.t.Helper()
 	rows := b.entries(session)
@@ -74,8 +74,8 @@ func (b *bench) standings(session schema.SessionKey) map[string]string {
 	return out
 }
 
-// What another extractor that has seen all of the session does not state is superseded by what that one made of the same
-// sentences, and becomes active again with the extractor that states it. Rows made anew are the same.
+// An entry that a later extractor, having seen the whole session, does not state is superseded by its entry of the same
+// sentences. It becomes active again with the extractor that states it. Rebuilt rows are the same.
 func TestI3SupersededAndRestored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -112,7 +112,7 @@ func TestI3SupersededAndRestored(t *testing.T) {
 	b.builtBy(s, "b5", "new", nothing)
 	require.Equal(t, "superseded by Fridays are for shipping", b.standings(s)["Ship on Friday"])
 
-	// Without a builder, as when evidence is judged anew, statuses stay.
+	// Without a builder, as when evidence is judged again, statuses stay.
 	before := b.rows()
 	b.rebuilt(s, "b5", Builder{})
 	require.Equal(t, before, b.rows())
@@ -120,7 +120,7 @@ func TestI3SupersededAndRestored(t *testing.T) {
 	require.Equal(t, before, b.rows(), "I3")
 }
 
-// An extractor without tools has not seen what one with tools has.
+// An extractor without tools has not seen the messages that one with tools has.
 func TestSupersededToolsStay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -135,7 +135,7 @@ func TestSupersededToolsStay(t *testing.T) {
 	require.Equal(t, map[string]string{"The tool said so": "active", "Use Kafka": "superseded by The tool said so"}, b.standings(s))
 }
 
-// What a person has stated is no extractor's to supersede.
+// No extractor supersedes a person's statement.
 func TestStatedStays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -149,7 +149,7 @@ func TestStatedStays(t *testing.T) {
 	require.Equal(t, map[string]string{"The limit is 8": "active", "A limit": "active"}, b.standings(s))
 }
 
-// The entry that shares most of the sentences takes the place; of equals one of the same type.
+// The successor is the entry that shares most of the sentences, and among equals one of the same type.
 func TestSupersededBy(t *testing.T) {
 	t.Parallel()
 	fact := func(c claim) claim { c.entryType = schema.EntryFact; return c }
@@ -202,9 +202,9 @@ func planAll(t require.TestingT, l *ledger, build string, by Builder, sources ..
 // windowOf is the nth of the windows that the messages of the property test are in: each message is one.
 func windowOf(n int) schema.Window { return schema.Window{First: n, Last: n} }
 
-// After any builds by any extractors, of a session that grows and with answers that break off, an entry is active if the
-// last extractor with a whole answer for its message states it, or one that came after, or one that reads more; and
-// folding the events again gives the same.
+// After any builds by any extractors, of a growing session and with answers that are cut off, an entry is active in
+// three cases. The last extractor with a whole answer for its message states it, or a later one does, or one that reads
+// more. Folding the events again gives the same.
 func TestI4SupersededIsWhatTheLastWholeAnswerDoesNotState(t *testing.T) {
 	t.Parallel()
 	const messages = 3
@@ -278,7 +278,7 @@ func TestI4SupersededIsWhatTheLastWholeAnswerDoesNotState(t *testing.T) {
 	})
 }
 
-// A quote that was not found is where the window is that the entry was extracted from; and windows may be cut elsewhere.
+// The place of a missing quote is the window that its entry was extracted from. Windows may be cut elsewhere.
 func TestSupersededWhereItWasRead(t *testing.T) {
 	t.Parallel()
 	missing := claim{entryType: schema.EntryDecision, title: "old", is: "missing"}

@@ -13,14 +13,15 @@ import (
 	"axiommind/schema"
 )
 
-// No entry of another owner is ever read, whatever the selection, the narrowing and what is read of it: each read returns what a
-// look at all entries says.
+// No entry of another owner is ever read, whatever the selection, the narrowing and the detail: each read returns the
+// same as a scan of all entries.
 func TestI10NoReadCrossesOwners(t *testing.T) {
 	t.Parallel()
 	noReadCrosses(t, 3)
 }
 
-// noReadCrosses reads the entries of projects, users and agents with n of the names that are easily taken for the first one.
+// noReadCrosses reads the entries of projects, users and agents with n of the names that are easily mistaken for the
+// first one.
 func noReadCrosses(t *testing.T, n int) {
 	t.Helper()
 	b := newBench(t)
@@ -42,7 +43,7 @@ func noReadCrosses(t *testing.T, n int) {
 		of[id], ids, events[s.Stream()] = o, append(ids, id), made
 	}
 	slices.Sort(ids)
-	// Everything contradicts its neighbour: what contests an entry is read by project, too.
+	// Every entry contradicts its neighbour: conflicts of an entry are read by project, too.
 	for i, id := range ids {
 		stream := schema.GraduateStream(of[id].Project)
 		event, err := schema.NewEvent(schema.ConflictDetectedPayload{
@@ -100,7 +101,7 @@ func noReadCrosses(t *testing.T, n int) {
 		contesting, err := r.Contesting(t.Context(), o.Project, ids)
 		require.NoError(t, err)
 		for id := range contesting {
-			// An event may name an entry of another project as a side. It is told to the project of the event alone.
+			// An event may name an entry of another project as a side. Only the project of the event sees it.
 			before := ids[(slices.Index(ids, id)+len(ids)-1)%len(ids)]
 			require.True(t, of[id].Project == o.Project || of[before].Project == o.Project)
 		}

@@ -47,7 +47,7 @@ func TestTitleKeyColumnIsTitleKey(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// What is one title to a task is one to an entry.
+// Titles that are equal for tasks are equal for entries.
 func TestEntriesOfOneTitleHaveOneKey(t *testing.T) {
 	t.Parallel()
 	key := func(title string) string { return CanonicalKey(schema.Entry{Type: schema.EntryDecision, Title: title}) }

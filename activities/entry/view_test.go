@@ -28,8 +28,8 @@ type act struct {
 	status schema.Status
 }
 
-// acts are histories of two sessions with entries of their own, which judge each other's too. What an entry
-// is made of is judged in its own session alone, as everything of one origin is.
+// acts are histories of two sessions with entries of their own, which judge each other's too. The original evidence of
+// an entry is judged in its own session alone, as everything of one origin is.
 var acts = rapid.Custom(func(t *rapid.T) []act {
 	var out []act
 	for s := range 2 {
@@ -82,8 +82,8 @@ func (b *bench) logAct(project string, n int, a act) {
 	})
 }
 
-// Whatever follows on what, in whichever order streams are projected, the view shows what the fold of the
-// events says, and a rebuild gives the same rows.
+// In any order of events, and in whichever order streams are projected, the view shows the same as the fold of the
+// events, and a rebuild gives the same rows.
 func TestI4ViewIsTheFold(t *testing.T) {
 	t.Parallel()
 	viewIsTheFold(t, stacktest.Draw(t, 3, allHistories))
@@ -133,7 +133,7 @@ func viewIsTheFold(t *testing.T, seeds []int) {
 	require.Equal(t, rows, b.rows(), "I3")
 }
 
-// requireCurrent checks that what is folded here is what the view shows, of all entries of the project and in each detail.
+// requireCurrent checks that this fold equals the view, for all entries of the project and in each detail.
 func (b *bench) requireCurrent(project string) {
 	for _, detail := range []Detail{Standing, Whole} {
 		want, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), detail)
@@ -192,8 +192,8 @@ func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.
 	return c.Conn.Query(ctx, query, args...)
 }
 
-// In builds one after the other, of any claims and with realignments between them, each entry ends with the
-// best evidence of what was said of it, no judgement is logged twice, and nothing is left for another build.
+// In builds one after the other, of any claims and with realignments between them, each entry ends with the best
+// evidence stated for it, no judgement is logged twice, and nothing is left for another build.
 func TestI4PlanEndsInTheBest(t *testing.T) {
 	t.Parallel()
 	claims := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) claim {
@@ -237,8 +237,8 @@ func TestI4PlanEndsInTheBest(t *testing.T) {
 	})
 }
 
-// checkBest compares each entry with what was said: none is worse than any statement of the same id and
-// phrase, and each judgement is what the source says now.
+// checkBest compares each entry with its statements: none is worse than any statement of the same id and phrase, and
+// each judgement equals the current one of the source.
 func checkBest(t require.TestingT, l *ledger, all []statement) {
 	s := sayingsOf(all)
 	for i := range all {
@@ -266,7 +266,7 @@ func sourceOf(n int, claims []claim) extraction {
 	return s
 }
 
-// realign judges the source anew, and moves its spans.
+// realign judges the source again, and moves its spans.
 func realign(t *rapid.T, s *extraction, n int) {
 	if s.First == nil {
 		first := s.Aligned

@@ -23,34 +23,36 @@ import (
 // Activities are the steps of an erasure.
 type Activities struct {
 	log *eventlog.Store
-	// conn is that of a worker. eraser has the rights to erase.
+	// conn is the connection of a worker. eraser has the rights to erase.
 	conn, eraser driver.Conn
 	temporal     client.Client
 	namespace    string
 	root         *tier.Root
 	weaviate     *vector.Client
-	// maxDeleting is how long Temporal may take to delete the executions that it was asked to delete: it deletes one that has just ended
-	// only when its queues note how far they are, by default every half minute. pollDeleting is the longest pause between two looks.
+	// maxDeleting is the time limit for Temporal to delete executions. It deletes one that has just ended only at the
+	// next checkpoint of its queues, by default every half minute. pollDeleting is the longest pause between two
+	// checks.
 	maxDeleting, pollDeleting time.Duration
 	temps                     func() ([]string, error)
 	keyFile                   string
 	unsigned                  bool
 }
 
-// Stores are what an erasure erases from.
+// Stores are the stores that an erasure erases from.
 type Stores struct {
 	Log *eventlog.Store
 	// ClickHouse is the connection of a worker, and Eraser one with the rights of [eventlog.RoleEraser].
 	ClickHouse, Eraser driver.Conn
 	Temporal           client.Client
 	Namespace          string
-	// Root is where the files of the memories are.
+	// Root is the directory of the files of the memories.
 	Root     *tier.Root
 	Weaviate *vector.Client
-	// KeyFile holds the key that signs erasures: see package grant. Unsigned accepts erasures that nobody signed.
+	// KeyFile contains the key that signs erasures: see package grant. Unsigned accepts unsigned erasures.
 	KeyFile  string
 	Unsigned bool
-	// Temps removes the temporary files of killed programs, and returns those that it can't remove. Default: none are looked for.
+	// Temps removes the temporary files of killed programs, and returns those that it can't remove. If it is nil, none
+	// are removed.
 	Temps func() ([]string, error)
 }
 
@@ -72,18 +74,19 @@ type Input struct {
 
 func (in Input) key(act string, n int) string { return schema.ErasureKey(in.ErasureID, act, n) }
 
-// run numbers the runs of an erasure.
+// run returns a number for the run of an erasure.
 func (in Input) run() int { return int(in.At.UnixMilli()) }
 
-// Begun says how long it takes until all programs know the last event of the erasure.
+// Begun is the result of the first steps of an erasure. Wait is how long it takes until all programs know its last
+// event.
 type Begun struct {
 	Wait time.Duration `json:"wait"`
-	// ErasureID is that of the erasure that is continued: an earlier one of the same text that has not ended, or else the one of the
-	// input.
+	// ErasureID is the id of the erasure: of an unfinished one of the same text, which is continued, or else that of
+	// the input.
 	ErasureID string `json:"erasure_id,omitempty"`
 }
 
-// BeginErasure stores the tombstone. After [eventlog.Store.Drain] no program admits anything of what is erased.
+// BeginErasure stores the tombstone. After [eventlog.Store.Drain] no program admits erased content.
 func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
 	return boundary.Run(ctx, in, signed(a, a.begin))
 }
@@ -136,8 +139,8 @@ func (a *Activities) plan(ctx context.Context, in Input, erased func(text string
 	return Make(ctx, a.log, a.conn, in.ErasureID, in.ErasureScope, erased)
 }
 
-// LockStreams takes in what people have edited in the files of the memories, keeps the streams that are to be changed from taking
-// events, and stores the fingerprints by which the erased texts are looked for later.
+// LockStreams records people's edits of the files of the memories, locks the streams that will change against new
+// events, and stores the fingerprints for the later search.
 func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
 	return boundary.Run(ctx, in, signed(a, a.lock))
 }
@@ -174,8 +177,8 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 	return Begun{Wait: wait}, err
 }
 
-// addPrints stores the fingerprints, with those of an earlier attempt, which may have found more.
-func (a *Activities) addPrints(ctx context.Context, secret secret, prints *prints) error {
+// addPrints stores the fingerprints together with those of an earlier attempt, which may have found more.
+func (a *Activities) addPrints(ctx context.Context, secret secret, prints *fingerprints) error {
 	prints.read(secret.prints)
 	all := prints.bytes()
 	if bytes.Equal(all, secret.prints) {
@@ -185,8 +188,8 @@ func (a *Activities) addPrints(ctx context.Context, secret secret, prints *print
 	return a.remember(ctx, secret)
 }
 
-// near returns the streams that are changed, and those in which it may be named. Queues and the writers of vectors are not among them:
-// what they write is of no table that changes.
+// near returns the changed streams and those that may name erased content. Streams of queues and of vector writers are
+// left out, because their events are not derived from tables that change.
 func (p *Plan) near() []string {
 	streams := slices.DeleteFunc(append(p.Changed(), p.Near...), func(stream string) bool {
 		return !slices.ContainsFunc([]string{schema.MemoryPrefix, schema.ProjectPrefix, schema.GraduatePrefix, schema.SessionPrefix},
@@ -196,8 +199,8 @@ func (p *Plan) near() []string {
 	return slices.Compact(streams)
 }
 
-// keepOut has the streams of the plan take no events, with those that the erasure keeps out already. It returns how long to wait until
-// all programs know of that and of the tombstone.
+// keepOut locks the streams of the plan against new events and keeps the existing locks. It returns how long to wait
+// until all programs know the locks and the tombstone.
 func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (wait time.Duration, err error) {
 	stone, begunAt, err := begun(ctx, a.log, in.ErasureID)
 	if err != nil {
@@ -207,7 +210,7 @@ func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (wait ti
 	if err != nil {
 		return 0, err
 	}
-	known, missing := begunAt, len(locks.since) > 0 && time.Since(locks.at) > eventlog.MaxLock/2 // The next program may see them end.
+	known, missing := begunAt, len(locks.since) > 0 && time.Since(locks.at) > eventlog.MaxLock/2 // They may expire before the next renewal.
 	for _, stream := range plan.near() {
 		hash := eventlog.StreamHash(stone.Salt, stream)
 		at, ok := locks.since[hash]
@@ -228,17 +231,18 @@ func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (wait ti
 	return max(0, a.log.Drain()-time.Since(known)), nil
 }
 
-// Erased is what was erased from the log.
+// Erased is the result of [Activities.EraseLog].
 type Erased struct {
 	Counts schema.ErasureCounts `json:"counts"`
-	// At is when that was, by ClickHouse's clock.
+	// At is the time of the erasure, by ClickHouse's clock.
 	At time.Time `json:"at"`
-	// Wait is how long to wait before it is called again. Nothing is erased yet: not all programs know what takes no events.
+	// Wait is how long to wait before the next call. If it is set, nothing is erased yet, because not all programs know
+	// the locks.
 	Wait time.Duration `json:"wait,omitempty"`
 }
 
-// EraseLog erases from the log. Called again, it erases what is left. What a program stored that did not know of the tombstone yet may be
-// in other streams than those that were locked with it: then these are locked first.
+// EraseLog erases from the log. Called again, it erases the leftovers. A program that did not know the tombstone yet
+// may have written to streams that are not locked. These are then locked first.
 func (a *Activities) EraseLog(ctx context.Context, in Input) (Erased, error) {
 	return boundary.Run(ctx, in, signed(a, a.eraseLog))
 }
@@ -260,7 +264,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 		return Erased{Wait: wait}, err
 	}
 	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}
-	// An attempt that broke off has counted all, and what is left to this one is less.
+	// The first attempt has counted everything. A later one finds only the rest.
 	stored, err := appendTo(ctx, a.log, schema.ErasureStream(in.ErasureID), counted, in.By, in.key("counted", 0), in.At)
 	if err != nil {
 		return Erased{}, err
@@ -268,7 +272,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if counted, err = schema.Decode[schema.ErasureAppliedPayload](stored); err != nil {
 		return Erased{}, err
 	}
-	// They would only fail, or go on with what they have read.
+	// They would only fail, or continue with the erased content that they have read.
 	if err := a.endExecutions(ctx, in, plan.Memories); err != nil {
 		return Erased{}, err
 	}
@@ -282,7 +286,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if err := x.Apply(ctx); err != nil {
 		return Erased{}, err
 	}
-	// A replay that was killed has left copies of events. One that is running fails, and can be run again.
+	// A killed replay left copies of events. A running one fails and can be run again.
 	if _, err := eventlog.DropScratches(ctx, a.conn, eventlog.PurposeReplay, 0); err != nil {
 		return Erased{}, err
 	}
@@ -293,14 +297,14 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	return Erased{Counts: counted.Counts, At: at}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
 }
 
-// PurgeInput says when an erasure has deleted rows, by ClickHouse's clock.
+// PurgeInput contains the times when an erasure deleted rows, by ClickHouse's clock.
 type PurgeInput struct {
 	Input
 	Log   time.Time `json:"log"`
 	Files time.Time `json:"files"`
 }
 
-// PurgeParts waits until ClickHouse has removed from its disk the parts that the erasure has replaced.
+// PurgeParts waits until ClickHouse has removed the parts that the erasure replaced from its disk.
 func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
 	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
 		x := eventlog.NewEraser(a.eraser, in.ErasureID)
@@ -312,7 +316,7 @@ func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
 	return err
 }
 
-// UnlockStreams lets the streams take events again.
+// UnlockStreams unlocks the streams.
 func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
 	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in Input) (none struct{}, err error) {
 		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: []string{}}
@@ -325,16 +329,16 @@ func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
 	return err
 }
 
-// EndInput says how an erasure has ended.
+// EndInput is the input of [Activities.EndErasure].
 type EndInput struct {
 	Input
 	Finished schema.ErasureFinishedPayload `json:"finished"`
 }
 
-// EndErasure records how the erasure has ended.
+// EndErasure records the outcome of the erasure.
 func (a *Activities) EndErasure(ctx context.Context, in EndInput) error {
 	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in EndInput) (none struct{}, err error) {
-		// What failed may be tried again, and end otherwise.
+		// A failed erasure may be retried and have another outcome.
 		return none, appendAudit(ctx, a.log, in.Finished, in.By, in.key(schema.ErasureFinished, in.run()), time.Now())
 	}))
 	return err

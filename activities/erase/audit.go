@@ -83,8 +83,8 @@ func Find(ctx context.Context, log *eventlog.Store, prefix string) (schema.Erasu
 	return found[0], nil
 }
 
-// Of returns the erasures of the scope that have a tombstone, the latest first. One whose tombstone was lifted is among them. A text
-// has none.
+// Of returns the erasures of the scope that have a tombstone, the latest first. It includes those whose tombstone was
+// lifted. A query has no tombstone.
 func Of(ctx context.Context, log *eventlog.Store, scope schema.ErasureScope) ([]schema.Erasure, error) {
 	all, err := List(ctx, log)
 	if err != nil {
@@ -103,7 +103,7 @@ func Of(ctx context.Context, log *eventlog.Store, scope schema.ErasureScope) ([]
 	return found, nil
 }
 
-// Lift admits again what the tombstone of the erasure keeps out. It can be called again.
+// Lift lifts the tombstone of the erasure, so that its content can be stored again. It can be called again.
 func Lift(ctx context.Context, log *eventlog.Store, p schema.ErasureLiftedPayload) error {
 	return appendAudit(ctx, log, p, p.By, schema.ErasureKey(p.ErasureID, schema.ErasureLifted, 0), time.Now())
 }
@@ -113,7 +113,7 @@ func appendAudit(ctx context.Context, log *eventlog.Store, payload any, by, key 
 	return err
 }
 
-// appendTo appends an event and returns it as the log holds it.
+// appendTo appends an event and returns the stored one.
 func appendTo(ctx context.Context, log *eventlog.Store, stream string, payload any, by, key string, at time.Time) (schema.Event, error) {
 	e, err := schema.NewEvent(payload, schema.Event{TS: at.UTC(), Actor: by, DedupeKey: key})
 	if err != nil {
@@ -126,7 +126,7 @@ func appendTo(ctx context.Context, log *eventlog.Store, stream string, payload a
 	return appended.Events[0], nil
 }
 
-// begun returns the tombstone of an erasure, and when it was recorded.
+// begun returns the tombstone of an erasure and the time when it was recorded.
 func begun(ctx context.Context, log *eventlog.Store, erasureID string) (schema.ErasureBegunPayload, time.Time, error) {
 	e, err := log.Get(ctx, schema.EventID(schema.ErasureKey(erasureID, schema.ErasureBegun, 0)))
 	if err != nil {
@@ -136,12 +136,13 @@ func begun(ctx context.Context, log *eventlog.Store, erasureID string) (schema.E
 	return p, e.RecordedAt, err
 }
 
-// locks are the streams that an erasure keeps from taking events, by their hashes.
+// locks are the streams that an erasure has locked against new events, by their hashes.
 type locks struct {
-	// since says from when on each is locked, and at when that was told last. It is told again before the locks end by themselves.
+	// since is the time when each stream was locked, and at the time of the last renewal. Locks are renewed before they
+	// expire.
 	since map[string]time.Time
 	at    time.Time
-	// ever are those that were locked in any run.
+	// ever are the streams that were locked in any run.
 	ever map[string]bool
 	// seq is the position of the last event that changed them.
 	seq uint64

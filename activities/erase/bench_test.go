@@ -12,7 +12,8 @@ import (
 	"axiommind/schema"
 )
 
-// BenchmarkPlan plans the erasure of one session of 244 events, of a user, and of a text, in logs of sessions of one user and project.
+// BenchmarkPlan plans the erasure of one session of 244 events, of a user, and of a text, in logs of sessions of one
+// user and project.
 func BenchmarkPlan(b *testing.B) {
 	for _, sessions := range []int{4, 410} {
 		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))

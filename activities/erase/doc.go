@@ -1,16 +1,16 @@
-// Package erase forgets what people have forgotten: a session, a user, a project, or all that holds a text.
+// Package erase erases memory at a person's request: a session, a user, a project, or all that contains a text.
 //
-// An erasure changes the log, and the log alone decides what everything else holds: projections, vectors and files are made of it
-// again. A [Plan] says what becomes of each event, as a function of the log and of what is to be erased:
+// An erasure changes the log, and everything else is rebuilt from the log: projections, vectors and files. A [Plan]
+// decides the outcome of each event, as a function of the log and the scope of the erasure:
 //
-//   - The streams of what is named are deleted.
-//   - What names something erased is erased: an event of another stream, or the element of a list in it. What an erased event had
-//     made counts as named, too, until nothing more is found.
-//   - What others speak of as well stays, by their words: a task that another session mentions, or a fact that it states. The first
-//     of them declares it from then on.
-//   - A version of core memory loses the items that rest on something erased, and a dream that has read such loses its words. The
-//     days that it read count as unread: the next dream reads what is left of them.
+//   - The streams of the scope are deleted.
+//   - Whatever names something erased is erased: an event of another stream, or the element of a list in it. The
+//     declarations of an erased event count as named, too, until nothing more is found.
+//   - Things that other events are about as well stay, in the words of those events: a task that another session
+//     mentions, or a fact that it states. The first of these events becomes the new declaration.
+//   - A version of core memory loses the items that depend on something erased, and a dream that has read such content
+//     loses its text. The days that it read count as unread: the next dream reads the rest of them.
 //
-// A tombstone keeps what was erased out of the log. It holds a salted hash and no name. While an erasure is at work, the streams
-// that it changes take no events.
+// A tombstone keeps erased content out of the log. It contains a salted hash and no name. While an erasure is running,
+// the streams that it changes accept no events.
 package erase

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// filesTable says what the program wrote to the files of memories last. It is no projection.
+// filesTable records the last text that the program wrote to each file of a memory. It is no projection.
 const filesTable = "memory_files_raw"
 
 // lockedStreams returns the streams with the prefix that the erasure has changed.
@@ -39,7 +39,7 @@ func (a *Activities) lockedStreams(ctx context.Context, in Input, prefix string)
 	return out, nil
 }
 
-// memories returns the memories whose streams the erasure has changed, and all of a user who is erased.
+// memories returns the memories whose streams the erasure has changed, and all memories of an erased user.
 func (a *Activities) memories(ctx context.Context, in Input) ([]Memory, error) {
 	streams, err := a.lockedStreams(ctx, in, schema.MemoryPrefix)
 	if err != nil {
@@ -66,7 +66,8 @@ func (a *Activities) memories(ctx context.Context, in Input) ([]Memory, error) {
 	return out, err
 }
 
-// syncFiles has the writer of a memory take in edits of people, and write what is missing. It reports whether there were edits.
+// syncFiles makes the writer of a memory record edits by people and write missing content. It reports whether there
+// were edits.
 func (a *Activities) syncFiles(ctx context.Context, in Input, m Memory) (edited bool, err error) {
 	now := time.Now().UTC()
 	update := boundary.Update{
@@ -81,12 +82,12 @@ func (a *Activities) syncFiles(ctx context.Context, in Input, m Memory) (edited 
 // FilesErased counts files.
 type FilesErased struct {
 	Files int `json:"files"`
-	// At is when that was, by ClickHouse's clock.
+	// At is the time of the deletion, by ClickHouse's clock.
 	At time.Time `json:"at"`
 }
 
-// EraseFiles deletes the files of the memories that have lost something, and what is known of them. [Activities.ResumeWriters] has
-// them written again, from the log.
+// EraseFiles deletes the files of the memories that lost content, and the records of these files.
+// [Activities.ResumeWriters] has them rewritten from the log.
 func (a *Activities) EraseFiles(ctx context.Context, in Input) (FilesErased, error) {
 	return boundary.Run(ctx, in, signed(a, a.eraseFiles))
 }
@@ -119,7 +120,7 @@ func (a *Activities) eraseFiles(ctx context.Context, in Input) (out FilesErased,
 	return out, err
 }
 
-// ResumeWriters has the files of the memories written again, and what the erasure has stopped go on.
+// ResumeWriters has the files of the memories rewritten, and resumes the graduations that the erasure stopped.
 func (a *Activities) ResumeWriters(ctx context.Context, in Input) error {
 	_, err := boundary.Run(ctx, in, signed(a, a.resume))
 	return err

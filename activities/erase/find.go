@@ -51,7 +51,7 @@ func (p *planner) find(ctx context.Context) error {
 				return err
 			}
 			if user, agent, err := schema.ParseMemoryStream(stream.Name); err == nil {
-				p.memories[Memory{user, agent}] = true // What it holds of the project may be entered by hand.
+				p.memories[Memory{user, agent}] = true // Its content about the project may have been entered by hand.
 			}
 		}
 	}
@@ -66,7 +66,8 @@ func (p *planner) find(ctx context.Context) error {
 	return p.findSessions(ctx)
 }
 
-// findHeld has the messages deleted that are held for a queue. A queue knows them once it has got its signal, which may never come.
+// findHeld marks the messages that are held for a queue for deletion. A queue learns of them by a signal, which may
+// never arrive.
 func (p *planner) findHeld(ctx context.Context) error {
 	for stream, err := range p.log.Streams(ctx, schema.ContextPrefix) {
 		if err != nil {
@@ -81,7 +82,7 @@ func (p *planner) findHeld(ctx context.Context) error {
 	return nil
 }
 
-// findSessions goes through the sessions of the scope.
+// findSessions visits the sessions of the scope.
 func (p *planner) findSessions(ctx context.Context) error {
 	for stream, err := range p.log.Streams(ctx, schema.SessionPrefix) {
 		if err != nil {
@@ -125,7 +126,7 @@ func (p *planner) addMemory(project, user, agent string) {
 	p.projects[project], p.memories[Memory{user, agent}] = true, true
 }
 
-// eraseSession has the session's stream deleted, and notes all that it has made.
+// eraseSession marks the session's stream for deletion and notes everything that the session created.
 func (p *planner) eraseSession(ctx context.Context, key schema.SessionKey) error {
 	before := p.plan.Counts.Deleted
 	p.addSession(key)
@@ -139,7 +140,7 @@ func (p *planner) eraseSession(ctx context.Context, key schema.SessionKey) error
 	return nil
 }
 
-// delete has a stream deleted, and notes all that its events have made.
+// delete marks a stream for deletion and notes everything that its events created.
 func (p *planner) delete(ctx context.Context, stream string) error {
 	for e, err := range p.log.Stream(ctx, stream, eventlog.StreamOptions{}) {
 		if err != nil {
@@ -158,7 +159,7 @@ func (p *planner) delete(ctx context.Context, stream string) error {
 	return nil
 }
 
-// erased notes an event that is gone: its id, what it declares, how it counts, and the fingerprints of its texts.
+// erased notes an erased event: its id, its declarations, its count and its texts.
 func (p *planner) erased(e schema.Event, payload any) {
 	p.ids[e.ID] = true
 	ids, fact := declares(payload)
@@ -203,7 +204,7 @@ func (p *planner) count(payload any) {
 	}
 }
 
-// searchSession looks for messages of a session that hold the text to erase, and notes the session's entries.
+// searchSession looks for messages of a session that contain the text to erase, and notes the session's entries.
 func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) error {
 	stream := key.Stream()
 	for e, err := range p.log.Stream(ctx, stream, eventlog.StreamOptions{Types: []string{schema.SessionIngested, schema.EntryMaterialized}}) {
@@ -215,7 +216,7 @@ func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) erro
 			if err != nil {
 				return err
 			}
-			p.mine[x.ID] = true
+			p.ownEntries[x.ID] = true
 			continue
 		}
 		x, err := schema.Decode[schema.SessionIngestedPayload](e)
@@ -223,7 +224,7 @@ func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) erro
 			return err
 		}
 		for _, m := range x.Messages {
-			if !p.holds(m.Text) {
+			if !p.contains(m.Text) {
 				continue
 			}
 			if p.parts[stream] == nil {

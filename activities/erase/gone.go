@@ -11,36 +11,37 @@ import (
 	"axiommind/schema"
 )
 
-// gone is what is erased, as others may name it.
+// gone is the erased content, as other events may name it.
 type gone struct {
 	scope schema.ErasureScope
 	// query is the text to erase, in the form in which texts are compared.
 	query string
-	// sessions are those that are erased, by their ids.
+	// sessions are the erased sessions, by their ids.
 	sessions map[string][]schema.SessionKey
-	// ids are of events, entries, tasks and whatever else has an id that no other thing in the log has. Messages are among
-	// them, by the ids of their items in the vector store.
+	// ids are the ids of erased events, entries, tasks and all else with an id that is unique in the log. Messages are
+	// included, by the ids of their items in the vector store.
 	ids map[string]bool
-	// facts are the ids of facts by the streams of their memories: others may have the same.
+	// facts are the ids of erased facts by the streams of their memories, because other memories may use the same ids.
 	facts map[string]map[string]bool
-	// mine are the entries of the sessions in which the text to erase is looked for. Of others' a text erases nothing.
-	mine map[string]bool
-	// conditions are those that blockers are from now on, by the ids of the tasks that they were.
+	// ownEntries are the entries of the sessions in which the text to erase is looked for. A query erases nothing derived
+	// from other entries.
+	ownEntries map[string]bool
+	// conditions are the ids of the conditions that replace blocking tasks, by the ids of these tasks.
 	conditions map[string]string
 }
 
 func newGone(scope schema.ErasureScope) *gone {
 	return &gone{
 		scope: scope, query: comparable(scope.Query), sessions: map[string][]schema.SessionKey{}, ids: map[string]bool{},
-		facts: map[string]map[string]bool{}, mine: map[string]bool{}, conditions: map[string]string{},
+		facts: map[string]map[string]bool{}, ownEntries: map[string]bool{}, conditions: map[string]string{},
 	}
 }
 
-// comparable returns the form in which the text to erase is compared: case, width and white space tell nothing.
+// comparable returns the form in which the text to erase is compared. Case, width and white space do not count.
 func comparable(s string) string { return strings.Join(strings.Fields(text.Caseless(s)), " ") }
 
-// holds reports whether the text holds the one to erase.
-func (g *gone) holds(s string) bool {
+// contains reports whether the text contains the one to erase.
+func (g *gone) contains(s string) bool {
 	return g.query != "" && len(s) >= len(g.scope.Query)/4 && strings.Contains(comparable(s), g.query)
 }
 
@@ -61,7 +62,7 @@ func (g *gone) addFact(memory, id string) {
 	g.facts[memory][id] = true
 }
 
-// size counts what is gone. It grows until a pass over the log finds nothing more.
+// size returns the number of erased items. It grows until a pass over the log finds nothing more.
 func (g *gone) size() int {
 	n := len(g.ids) + len(g.conditions)
 	for _, facts := range g.facts {
@@ -70,7 +71,7 @@ func (g *gone) size() int {
 	return n
 }
 
-// owner is whose stream an event stands in, as far as the stream tells.
+// owner is the owner of an event's stream, as far as the stream's name contains it.
 type owner struct {
 	project, user, agent string
 	// memory is true if user and agent are known, and with them the stream of the memory.
@@ -101,8 +102,8 @@ func sessionOf(stream string) (schema.SessionKey, bool) {
 
 func (o owner) stream() string { return schema.MemoryStream(o.user, o.agent) }
 
-// searches reports whether the text to erase is looked for in the event: whether it is of the user and the project that the scope
-// names. user is whose the payload is, if it says so.
+// searches reports whether the text to erase is looked for in the event. It is if the event belongs to the user and the
+// project of the scope.
 func (g *gone) searches(e schema.Event, payload any) bool {
 	if g.query == "" {
 		return false
@@ -121,18 +122,18 @@ func (g *gone) searches(e schema.Event, payload any) bool {
 	if owned, ok := payload.(interface{ Owner() schema.Scope }); ok {
 		return owned.Owner().User == user
 	}
-	return g.mine[causeOf(payload)]
+	return g.ownEntries[causeOf(payload)]
 }
 
-// textFields are the fields of payloads that hold what somebody has said or written. Others hold names, kinds and ids, in which a
-// text to erase means nothing.
+// textFields are the fields of payloads with text that people or models wrote. Other fields contain names, kinds and
+// ids, in which the text to erase has no meaning.
 var textFields = map[string]bool{
 	"title": true, "content": true, "text": true, "quote": true, "summary": true, "reason": true, "detail": true, "because": true,
 	"action": true, "diary": true, "record": true, "heading": true, "source_error": true, "sourceError": true, "raw": true, "error": true,
 	"canonical_key": true, "aliases": true, "blockedBy": true,
 }
 
-// named reports whether the string is the id of something that is gone.
+// named reports whether the string is the id of an erased item.
 func (g *gone) named(o owner, s string) bool {
 	if g.ids[s] || o.memory && g.facts[o.stream()][s] {
 		return true
@@ -141,19 +142,19 @@ func (g *gone) named(o owner, s string) bool {
 	return ok && g.ids[event]
 }
 
-// walk is what remains of a JSON value.
+// walk reduces a JSON value to its remainder.
 type walk struct {
 	*gone
 	owner
-	// searched is true if the text to erase is looked for.
+	// searched is true if the walk looks for the text to erase.
 	searched bool
 	changed  bool
 }
 
-// reduce returns what remains of a payload: lists lose the elements that name something that is gone. It reports whether
-// the payload itself does, outside of a list, and whether it has changed.
+// reduce returns the remainder of a payload: lists lose the elements that name erased content. isGone is true if the
+// payload names erased content outside of a list, and changed if a remainder differs from the payload.
 //
-// A list of evidence is whole or gone: what rests on a piece that is gone rests on nothing.
+// A list of evidence is kept or erased as a whole, because a statement that depends on an erased piece has no support.
 func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, isGone, changed bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(e.Payload))
 	decoder.UseNumber()
@@ -170,11 +171,11 @@ func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, i
 	return payload, false, true, err
 }
 
-// value returns what remains of the value of the field.
+// value returns the remainder of the value of the field.
 func (w *walk) value(field string, v any) (left any, isGone bool) {
 	switch v := v.(type) {
 	case string:
-		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.holds(worded(field, v))
+		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.contains(worded(field, v))
 	case map[string]any:
 		return w.object(v)
 	case []any:
@@ -184,7 +185,7 @@ func (w *walk) value(field string, v any) (left any, isGone bool) {
 	}
 }
 
-// worded returns the words of the text of a field: keys of tasks and conditions begin with the project's name.
+// worded returns the text of a field without the prefix of a canonical key, which contains the project's name.
 func worded(field, text string) string {
 	if field == "canonical_key" || field == "aliases" {
 		if parts := strings.SplitN(text, ":", 3); len(parts) == 3 {
@@ -219,15 +220,15 @@ func (w *walk) object(o map[string]any) (left any, isGone bool) {
 			return o, true
 		}
 		if by, ok := v.(string); ok && name == "by" && w.scope.Kind() == schema.EraseUser && by == w.scope.User {
-			v, w.changed = nobody, true
+			v, w.changed = forgottenUser, true
 		}
 		o[name] = v
 	}
 	return o, false
 }
 
-// nobody stands for a user who was forgotten, where others' work needs to have been done by somebody.
-const nobody = "forgotten"
+// forgottenUser replaces the name of an erased user where others' events require a name.
+const forgottenUser = "forgotten"
 
 // piecesOf returns the length of a list of pieces of evidence, and 0 for anything else.
 func piecesOf(v any) int {
@@ -242,7 +243,7 @@ func piecesOf(v any) int {
 	return len(list)
 }
 
-// isOwned reports whether the object says that it is of the scope.
+// isOwned reports whether the object's fields name the erased scope or an erased session as its owner.
 func (w *walk) isOwned(o map[string]any) bool {
 	field := func(name string) (string, bool) {
 		s, ok := o[name].(string)
@@ -278,7 +279,7 @@ func (w *walk) isOwned(o map[string]any) bool {
 	return false
 }
 
-// isLost reports whether the object is a piece of evidence from a message that is gone.
+// isLost reports whether the object is a piece of evidence from an erased message.
 func (w *walk) isLost(o map[string]any) bool {
 	event, ok := o["event_id"].(string)
 	if !ok {
@@ -292,5 +293,5 @@ func (w *walk) isLost(o map[string]any) bool {
 	return err == nil && w.ids[messageID(event, int(n))]
 }
 
-// messageID is the id of a message's item in the vector store.
+// messageID returns the id of a message's item in the vector store.
 func messageID(event string, index int) string { return fmt.Sprintf("%s/%08d", event, index) }

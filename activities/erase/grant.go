@@ -12,7 +12,8 @@ import (
 	"axiommind/schema"
 )
 
-// signed is the work of an activity for an erasure that is signed: whoever reaches Temporal can schedule each of them.
+// signed returns an activity that runs f only for a signed erasure, because anyone who reaches Temporal can schedule an
+// activity.
 func signed[In interface{ forget() schema.ForgetInput }, Out any](a *Activities, f func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (out Out, err error) {
 		if err := a.permitted(in.forget()); err != nil {
@@ -40,8 +41,8 @@ func (a *Activities) permitted(in schema.ForgetInput) error {
 	return nil
 }
 
-// notLifted returns an error if a person has lifted the erasure: a signature that stands in an old history, or in a backup of one, starts
-// no second erasure of content that was admitted again.
+// notLifted returns an error if a person has lifted the erasure. A signature from an old history or its backup must not
+// start a second erasure of content that was admitted again.
 func (a *Activities) notLifted(ctx context.Context, in Input) error {
 	_, err := a.log.Get(ctx, schema.EventID(schema.ErasureKey(in.ErasureID, schema.ErasureLifted, 0)))
 	switch {

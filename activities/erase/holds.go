@@ -2,5 +2,5 @@ package erase
 
 import "axiommind/schema"
 
-// Holds reports whether the text holds the one that the scope is to erase: case, width and white space do not count.
-func Holds(scope schema.ErasureScope, text string) bool { return newGone(scope).holds(text) }
+// Holds reports whether the text contains the one that the scope erases. Case, width and white space do not count.
+func Holds(scope schema.ErasureScope, text string) bool { return newGone(scope).contains(text) }

@@ -17,7 +17,7 @@ import (
 	"axiommind/schema"
 )
 
-// withLog gives the activities an event log.
+// withLog sets the event log of the activities.
 func (a *Activities) withLog(t *testing.T) *Activities {
 	t.Helper()
 	a.conn = stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -35,7 +35,7 @@ func (a *Activities) said(t *testing.T, stream string, payload any, e schema.Eve
 	require.NoError(t, err)
 }
 
-// hold holds a message for the thread, for which no queue has a signal yet.
+// hold stores a held message of the thread, for which no queue has a signal yet.
 func (a *Activities) hold(t *testing.T, thread schema.SessionKey, text string) string {
 	t.Helper()
 	stream := schema.ContextStream(thread, "hash")
@@ -50,8 +50,8 @@ func (a *Activities) input(id string, scope schema.ErasureScope) Input {
 	return Input{ForgetInput: schema.ForgetInput{ErasureScope: scope, ID: id, By: "ann"}, ErasureID: id, At: time.Now()}
 }
 
-// Messages that are held for a queue are of the thread for which they were enqueued. They are erased with it, also if the queue never got
-// its signal, and the tombstone keeps others out.
+// Messages that are held for a queue belong to the thread for which they were enqueued. They are erased with it, even
+// if the queue never got its signal, and the tombstone keeps new ones out.
 func TestHeldMessagesAreErased(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
@@ -93,8 +93,9 @@ func TestHeldMessagesAreErased(t *testing.T) {
 	require.NoError(t, a.log.AdmitsTo(t.Context(), ofBob))
 }
 
-// The log holds nothing by which the erased content could be guessed: neither fingerprints nor their key, and of a query no hash. An
-// erasure of the same text that has not ended is continued all the same. Once a check has found nothing, the key is gone.
+// The log contains nothing by which the erased content could be guessed: no fingerprints, no key, and for a query no
+// hash. Still, an unfinished erasure of the same text is continued. Once a check has found nothing, the key is
+// destroyed.
 func TestErasureLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
@@ -152,7 +153,7 @@ func TestErasureLeavesNoTrace(t *testing.T) {
 	require.Zero(t, parts, "no part on disk holds the key")
 }
 
-// A replay that was killed leaves a database with copies of events. An erasure drops it, and a search finds one that is left.
+// A killed replay leaves a database with copies of events. An erasure drops it, and a search finds a remaining one.
 func TestScratchesAreErased(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
@@ -188,8 +189,8 @@ func TestScratchesAreErased(t *testing.T) {
 	require.Empty(t, scratches)
 }
 
-// An erasure can't be undone: each step of one is refused that the holder of the worker's key has not signed by its id and scope. A signed
-// erasure that a person has lifted does not start again.
+// An erasure can't be undone, so each step is refused unless the erasure's id and scope are signed with the worker's
+// key. A signed erasure that a person has lifted does not start again.
 func TestErasuresAreSigned(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
@@ -228,8 +229,8 @@ func TestErasuresAreSigned(t *testing.T) {
 	require.ErrorContains(t, err, `erasure "e" was lifted: give another id`)
 }
 
-// A program that does not know of the locks yet may write about the erased session in a stream that is not locked. It is locked and
-// waited for before anything is erased, also by an attempt that follows one which died in between, and the others stay locked.
+// A program that does not know the locks yet may write about the erased session in an unlocked stream. That stream is
+// locked and waited for before anything is erased, also by an attempt after one that died, and the others stay locked.
 func TestLateStreamIsLockedFirst(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
@@ -281,7 +282,7 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 	require.NotContains(t, strings.Join(a.rows(t, "stream = ?", bob.Stream()), " "), entry.ID)
 }
 
-// rows returns the payloads of the events that ClickHouse holds where the condition on the stream is true.
+// rows returns the payloads of the events in ClickHouse for which the condition on the stream is true.
 func (a *Activities) rows(t *testing.T, where, stream string) (out []string) {
 	t.Helper()
 	require.NoError(t, table.Query(t.Context(), a.conn, func(rows driver.Rows) error {

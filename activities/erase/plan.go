@@ -13,13 +13,13 @@ import (
 	"axiommind/schema"
 )
 
-// Memory is what an agent remembers of a user.
+// Memory identifies an agent's memory of a user.
 type Memory struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
 }
 
-// Plan is what an erasure changes in the log. All that is made of the log is then made of it again.
+// Plan contains the changes that an erasure makes to the log. Everything derived from the log is then rebuilt from it.
 type Plan struct {
 	Scope  schema.ErasureScope
 	Counts schema.ErasureCounts
@@ -27,12 +27,12 @@ type Plan struct {
 	Streams []string
 	// Replacements change events of other streams, the oldest first in each.
 	Replacements []eventlog.Replacement
-	// Sessions are those that are erased.
+	// Sessions are the erased sessions.
 	Sessions []schema.SessionKey
-	// Memories are those that lose something.
+	// Memories are the memories that lose content.
 	Memories []Memory
-	// Near are the streams of the memories and projects in which it may be named: what is written there meanwhile may be made of tables
-	// that still hold it.
+	// Near are the streams of memories and projects that may name the erased content. Events written there meanwhile
+	// may be derived from tables that still contain it.
 	Near []string
 }
 
@@ -45,7 +45,7 @@ func (p *Plan) Changed() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Empty reports whether the log holds nothing of what is to be erased.
+// Empty reports whether the log contains nothing to erase.
 func (p *Plan) Empty() bool { return len(p.Streams) == 0 && len(p.Replacements) == 0 }
 
 // planner makes a plan.
@@ -55,24 +55,25 @@ type planner struct {
 	conn driver.Conn
 	id   string
 	plan *Plan
-	// text is called with each text that is erased.
+	// text is called with each erased text.
 	text func(string)
 	// whole are the streams that are deleted.
 	whole map[string]bool
-	// judged are the events of the present round that are gone or changed, and read the streams of dreams that have read such.
+	// judged are the erased and the changed events of the current round, and read the streams of dreams that read
+	// erased content.
 	judged []judged
 	read   []string
-	// memories and projects are those whose streams may name what is erased.
+	// memories and projects are those whose streams may name erased content.
 	memories map[Memory]bool
 	projects map[string]bool
 	answers  map[string]bool
-	// declared are the declarations that are gone, and heirs who may take their place, by stream and id.
+	// declared are the erased declarations, and heirs the events that may replace them, by stream and id.
 	declared map[string]map[string]schema.Event
-	heirs    map[string]map[string]heir
+	heirs    map[string]map[string]successor
 }
 
-// Make returns the changes that the erasure with the id would make. It changes nothing. erased is called with each text that is
-// erased, some of them several times; it may be nil.
+// Make returns the changes that the erasure with the id would make. It changes nothing. erased is called with each
+// erased text, some of them several times. It may be nil.
 func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID string, scope schema.ErasureScope, erased func(text string)) (*Plan, error) {
 	if erased == nil {
 		erased = func(string) {}
@@ -85,7 +86,7 @@ func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID 
 		log:  log, conn: conn, id: erasureID, plan: &Plan{Scope: scope}, text: erased,
 		whole: map[string]bool{}, memories: map[Memory]bool{}, projects: map[string]bool{},
 		answers:  map[string]bool{},
-		declared: map[string]map[string]schema.Event{}, heirs: map[string]map[string]heir{},
+		declared: map[string]map[string]schema.Event{}, heirs: map[string]map[string]successor{},
 	}
 	if err := p.make(ctx); err != nil {
 		return nil, fmt.Errorf("plan the erasure: %w", err)
@@ -126,7 +127,7 @@ func (p *planner) make(ctx context.Context) error {
 	return nil
 }
 
-// found counts what was found to be gone.
+// found returns the number of erased items that were found.
 func (p *planner) found() int { return p.size() + len(p.regraduate) + len(p.gathered) }
 
 // touched lists the memories whose streams change.
@@ -141,7 +142,7 @@ func (p *planner) touched() {
 	p.plan.Memories = slices.SortedFunc(maps.Keys(memories), order)
 }
 
-// judged is an event, and its remainder.
+// judged is an event with its verdict.
 type judged struct {
 	event   schema.Event
 	payload any
@@ -183,7 +184,7 @@ func (p *planner) emit(ctx context.Context, j judged) error {
 	return nil
 }
 
-// heirOf returns what is declared in place of an event that is gone: an event without a type if nothing is.
+// heirOf returns the event that replaces an erased declaration, or an event without a type if there is none.
 func (p *planner) heirOf(ctx context.Context, e schema.Event, payload any) (schema.Event, error) {
 	ids, fact := declares(payload)
 	if fact != "" {
@@ -198,15 +199,15 @@ func (p *planner) heirOf(ctx context.Context, e schema.Event, payload any) (sche
 			if err != nil {
 				return schema.Event{}, err
 			}
-			left, _, err := inherit(p.id, e, h, said)
+			left, _, err := succeed(p.id, e, h, said)
 			return left, err
 		}
 	}
 	return schema.Event{}, nil
 }
 
-// saidByOf returns who said the fact of the heir in its session.
-func (p *planner) saidByOf(ctx context.Context, h heir) (schema.Trust, error) {
+// saidByOf returns the speaker of the heir's fact in its session.
+func (p *planner) saidByOf(ctx context.Context, h successor) (schema.Trust, error) {
 	entry := causeOf(h.payload)
 	if _, isFact := h.payload.(schema.TaskObservedPayload); isFact || entry == "" {
 		return "", nil
@@ -225,7 +226,8 @@ func (p *planner) saidByOf(ctx context.Context, h heir) (schema.Trust, error) {
 	return "", nil
 }
 
-// dreams finds what dreams have read of what is gone. Such a record is deleted as a whole: what is left of its days is in the log.
+// dreams finds the inputs of dreams that contain erased content. Such a stream is deleted as a whole, because the rest
+// of its days is in the log.
 func (p *planner) dreams(ctx context.Context) error {
 	for stream, err := range p.log.Streams(ctx, schema.DreamPrefix) {
 		if err != nil {
@@ -260,7 +262,7 @@ func (p *planner) dreams(ctx context.Context) error {
 	return nil
 }
 
-// modelStreams has the answers of models deleted that were given about erased content.
+// modelStreams marks the model answers about erased content for deletion.
 func (p *planner) modelStreams(ctx context.Context) error {
 	for key := range p.answers {
 		if key != "" {
@@ -269,7 +271,7 @@ func (p *planner) modelStreams(ctx context.Context) error {
 			}
 		}
 	}
-	// A build that broke off may have got an answer that nothing names.
+	// A build that died may have stored an answer that no event names.
 	var more []string
 	for _, id := range slices.Sorted(maps.Keys(p.gathered)) {
 		err := table.Query(ctx, p.conn, func(rows driver.Rows) error {

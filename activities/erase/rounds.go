@@ -9,8 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// streams returns the streams that may name what is erased, besides those of sessions that lose nothing of their own, in an order in
-// which those come first that others rest on.
+// streams returns the streams that may name erased content, except those of sessions that lose nothing of their own.
+// Streams on which others depend come first.
 func (p *planner) streams(ctx context.Context) (names []string, err error) {
 	add := func(name string) {
 		if !p.whole[name] {
@@ -59,8 +59,8 @@ func (p *planner) streams(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// round judges all events that may name erased content. What they declare is gone with them, unless others speak of it. A round that
-// finds nothing more has judged for good.
+// round judges all events that may name erased content. Their declarations are erased with them, unless other events
+// are about the same. The verdicts of a round that finds nothing more are final.
 func (p *planner) round(ctx context.Context) error {
 	p.judged, p.read = nil, nil
 	if err := p.dreams(ctx); err != nil {
@@ -93,7 +93,7 @@ func (p *planner) round(ctx context.Context) error {
 // open begins a stream.
 func (p *planner) open(stream string) {
 	p.begin()
-	p.declared[stream], p.heirs[stream] = map[string]schema.Event{}, map[string]heir{}
+	p.declared[stream], p.heirs[stream] = map[string]schema.Event{}, map[string]successor{}
 }
 
 // take judges an event.
@@ -113,11 +113,11 @@ func (p *planner) take(e schema.Event) error {
 	return nil
 }
 
-// sessionTypes are the events of a session that may name what is of another one.
+// sessionTypes are the events of a session that may name content of another one.
 var sessionTypes = []string{schema.EntryEvidenceSet, schema.EntryStatusSet, schema.FactsShown}
 
-// sessionRound judges events of the other sessions, all in one pass over the log: there may be very many sessions. A query looks at all
-// that its own sessions have made, too.
+// sessionRound judges events of the other sessions, all in one pass over the log, because there may be very many
+// sessions. For a query it looks at all types of events.
 func (p *planner) sessionRound(ctx context.Context) error {
 	types := sessionTypes
 	if p.scope.Kind() == schema.EraseQuery {
@@ -149,7 +149,7 @@ func (p *planner) sessionRound(ctx context.Context) error {
 	return p.bury(last)
 }
 
-// weigh notes which declarations of a stream are gone, and who may take their place.
+// weigh notes the erased declarations of a stream and the events that may replace them.
 func (p *planner) weigh(e schema.Event, payload any, v verdict) {
 	if v.isGone {
 		p.ids[e.ID] = true
@@ -164,21 +164,21 @@ func (p *planner) weigh(e schema.Event, payload any, v verdict) {
 		}
 		return
 	}
-	for id, h := range heirsOf(e, payload) {
+	for id, h := range successorsOf(e, payload) {
 		if old, ok := p.heirs[e.Stream][id]; !ok || old.condition && !h.condition {
 			p.heirs[e.Stream][id] = h
 		}
 	}
 }
 
-// bury decides, at the end of a stream, what becomes of what was declared in it by events that are gone.
+// bury reassigns or erases the declarations of erased events at the end of a stream.
 func (p *planner) bury(stream string) error {
 	for id, e := range p.declared[stream] {
 		h, ok := p.heirs[stream][id]
 		isFact := e.Type == schema.FactCreated
 		switch {
 		case ok && h.condition:
-			_, condition, err := inherit(p.id, e, h, "")
+			_, condition, err := succeed(p.id, e, h, "")
 			if err != nil {
 				return err
 			}

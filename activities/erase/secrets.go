@@ -13,10 +13,11 @@ import (
 	"axiommind/schema"
 )
 
-// secretsTable holds the keys and the fingerprints of erasures until a check has found nothing. Only the eraser's role can read it.
+// secretsTable contains the keys and the fingerprints of erasures until a check has found nothing. Only the eraser's
+// role can read it.
 const secretsTable = "erasure_secrets"
 
-// secret is what an erasure knows of the erased content for as long as it has to find it.
+// secret is an erasure's knowledge of the erased content. It is kept only while leftovers may exist.
 type secret struct {
 	erasureID string
 	// key encrypts fingerprints, and scope is the [schema.ErasureScope.SecretHash] under it.
@@ -26,8 +27,8 @@ type secret struct {
 	sampled bool
 }
 
-// secrets returns the secrets of all erasures, or of the one with the id. The first row of an erasure decides its key: two attempts may
-// have stored one each.
+// secrets returns the secrets of all erasures, or of the one with the id. The first row of an erasure decides its key,
+// because two attempts may have stored one each.
 func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]secret, error) {
 	out := map[string]secret{}
 	err := table.Query(ctx, a.eraser, func(rows driver.Rows) error {
@@ -74,8 +75,8 @@ func (a *Activities) remember(ctx context.Context, s secret) (err error) {
 	return batch.Send()
 }
 
-// secretOf returns the secret of the erasure, and makes it if there is none. An erasure of the same text that has not ended is
-// continued: then the secret is that one's.
+// secretOf returns the secret of the erasure, and creates it if there is none. If an unfinished erasure of the same
+// text exists, that one is continued and its secret returned.
 func (a *Activities) secretOf(ctx context.Context, in Input) (secret, error) {
 	all, err := a.secrets(ctx, "")
 	if err != nil {
@@ -99,10 +100,11 @@ func (a *Activities) secretOf(ctx context.Context, in Input) (secret, error) {
 	return all[in.ErasureID], err
 }
 
-// destroySecret deletes the secret of the erasure, and waits until it is on no disk.
+// destroySecret deletes the secret of the erasure and waits until no disk contains it.
 func (a *Activities) destroySecret(ctx context.Context, erasureID string) error {
 	x := eventlog.NewEraser(a.eraser, erasureID)
-	// Each erasure has a partition of its own: the server removes a dropped one at once, and parts that a mutation replaces after seconds.
+	// Each erasure has a partition of its own, because the server removes a dropped partition at once, but parts that a
+	// mutation replaced only after seconds.
 	if err := x.Exec(ctx, "ALTER TABLE "+secretsTable+" DROP PARTITION "+eventlog.Literal(erasureID)); err != nil {
 		return fmt.Errorf("delete the secret of erasure %q: %w", erasureID, err)
 	}

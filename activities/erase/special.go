@@ -9,40 +9,40 @@ import (
 	"axiommind/schema"
 )
 
-// forgotten stands where a text stood that was erased.
+// forgotten replaces an erased text.
 var forgotten = schema.Redacted("forgotten")
 
-// verdict is what remains of an event.
+// verdict is the outcome for an event.
 type verdict struct {
 	isGone  bool
 	changed bool
-	// payload is what remains of a changed one.
+	// payload is the remainder of a changed event.
 	payload json.RawMessage
-	// answers are the keys of the answers of models that the event rests on, if it is gone or changed.
+	// answers are the keys of the model answers that the event depends on, if it is erased or changed.
 	answers []string
 }
 
-// pass is one pass over the log. What it knows of the memory it reads goes with the stream.
+// pass is one pass over the log. Its fields memory and items are reset for each stream.
 type pass struct {
 	*gone
-	// parts are the sessions that lose messages, by their streams.
+	// parts are the lost messages of sessions that lose only some, by stream.
 	parts map[string]*part
-	// searched is true if the text to erase is looked for in the event that is judged.
+	// searched is true if the text to erase is looked for in the current event.
 	searched bool
-	// memory is what was seen of the memory that is read.
+	// memory is the state of the memory being read.
 	memory memoryPass
-	// items are the indexes of the items of the batch that are gone.
+	// items are the indexes of the erased items of the batch.
 	items map[int]bool
-	// gathered are the ids of the events with what a dream has read, if something of it is gone.
+	// gathered are the ids of the dream_gathered events that contain erased content.
 	gathered map[string]bool
-	// regraduate are the projects in which something is gone that graduation has found: it considers all sessions again.
+	// regraduate are the projects that lost a result of graduation. Graduation then considers all their sessions again.
 	regraduate map[string]bool
 }
 
-// part is what a session loses.
+// part is the part of a session that is erased.
 type part struct {
 	key schema.SessionKey
-	// indexes and keys are those of its messages that are gone.
+	// indexes and keys are those of its erased messages.
 	indexes map[int]bool
 	keys    map[string]bool
 }
@@ -56,14 +56,14 @@ func (p *part) between(first, last int) bool {
 	return false
 }
 
-// memoryPass is what a pass has seen of one memory's stream.
+// memoryPass is the state of a pass over one memory's stream.
 type memoryPass struct {
-	// touched are the dated files that held something that is gone.
+	// touched are the dated files that contained erased content.
 	touched map[string]bool
-	// texts are those of the versions of core memory, as they are from now on, and reduced says which of them lost something.
+	// texts are the new texts of the versions of core memory, and reduced is true once one of them lost an item.
 	texts   map[int]string
 	reduced bool
-	// lost are the texts of items that are gone.
+	// lost are the texts of erased items.
 	lost map[string]bool
 }
 
@@ -73,7 +73,7 @@ func (p *pass) begin() {
 	p.items = map[int]bool{}
 }
 
-// judge returns what remains of an event of a stream that is not gone as a whole.
+// judge returns the verdict on an event of a stream that is not erased as a whole.
 func (p *pass) judge(e schema.Event, payload any) (v verdict, err error) {
 	if p.ofErased(e) {
 		p.note(payload)
@@ -100,7 +100,7 @@ func (p *pass) judge(e schema.Event, payload any) (v verdict, err error) {
 	return v, nil
 }
 
-// ofErased reports whether the columns of the event say that it is of what is erased.
+// ofErased reports whether the columns of the event name the erased project or an erased session.
 func (p *pass) ofErased(e schema.Event) bool {
 	if p.scope.Kind() == schema.EraseProject && e.Project == p.scope.Project {
 		return true
@@ -111,7 +111,7 @@ func (p *pass) ofErased(e schema.Event) bool {
 	})
 }
 
-// note notes what others of the stream need to know of an event that is gone.
+// note records the facts about an erased event that later events of the stream depend on.
 func (p *pass) note(payload any) {
 	switch x := payload.(type) {
 	case schema.ContextFlushedPayload:
@@ -127,7 +127,7 @@ func (p *pass) touched(kind schema.RecordKind, date string) bool {
 	return p.memory.touched[string(kind)+date]
 }
 
-// special returns what remains of an event of a type with a rule of its own.
+// special returns the verdict on an event whose type has a rule of its own.
 func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, err error) {
 	var left any
 	switch x := payload.(type) {
@@ -150,15 +150,15 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		v.isGone = true
 		return v, true, nil
 	case schema.RecordEditedPayload:
-		// It is of a text that held something that is gone, and a person's own words can't be told from that.
-		v.isGone = p.touched(x.Kind, x.Date) || p.holdsText(x.Text)
+		// The edited text contained erased content, and the person's own words can't be separated from it.
+		v.isGone = p.touched(x.Kind, x.Date) || p.containsText(x.Text)
 		return v, true, nil
 	case schema.CoreCommittedPayload:
 		left, v.changed = p.core(e, x)
 	case schema.DreamFinishedPayload:
 		left, v.changed = p.dream(x, &v)
 	case schema.EntryGraduatedPayload:
-		// It rests on all of its sources.
+		// The step depends on all of its sources.
 		v.isGone = p.ids[x.EntryID] || slices.ContainsFunc(x.Sources, func(id string) bool { return p.ids[id] }) || p.isOwner(x.Scope)
 		return v, true, nil
 	case schema.SessionGraduatedPayload:
@@ -166,7 +166,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		return v, true, nil
 	case schema.DecisionRecordedPayload:
 		left, v.changed = p.decision(x, &v)
-		if !v.isGone && (p.holdsText(x.Action) || p.isOwner(x.Scope)) {
+		if !v.isGone && (p.containsText(x.Action) || p.isOwner(x.Scope)) {
 			v.isGone = true
 		}
 	case schema.BatchListedPayload:
@@ -186,10 +186,10 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 	return v, true, err
 }
 
-// holdsText reports whether the text of the event that is judged holds the one to erase.
-func (p *pass) holdsText(text string) bool { return p.searched && p.holds(text) }
+// containsText reports whether the text of the current event contains the one to erase.
+func (p *pass) containsText(text string) bool { return p.searched && p.contains(text) }
 
-// isOwner reports whether the scope is of the user or the project that is erased.
+// isOwner reports whether the scope belongs to the erased user or project.
 func (p *pass) isOwner(s schema.Scope) bool {
 	switch p.scope.Kind() {
 	case schema.EraseUser:
@@ -201,8 +201,8 @@ func (p *pass) isOwner(s schema.Scope) bool {
 	}
 }
 
-// messages takes the texts out of the messages that are gone. The messages stay, with the keys by which the next import
-// recognizes them.
+// messages removes the texts of erased messages. The messages stay, with the keys by which the next import recognizes
+// them.
 func (p *pass) messages(e schema.Event, x schema.SessionIngestedPayload) (any, bool) {
 	part, changed := p.parts[e.Stream], false
 	for i, m := range x.Messages {
@@ -216,7 +216,8 @@ func (p *pass) messages(e schema.Event, x schema.SessionIngestedPayload) (any, b
 	return x, changed
 }
 
-// extracted takes out what was read of messages that are gone. The places of the others stay, because others name them.
+// extracted removes the entries that were extracted from erased messages. It keeps their places, because other events
+// refer to entries by index.
 func (p *pass) extracted(e schema.Event, x schema.MemoryExtractedPayload, v *verdict) (any, bool) {
 	part, changed := p.parts[e.Stream], false
 	of := func(entry schema.ExtractedEntry) bool {
@@ -240,18 +241,19 @@ func (p *pass) extracted(e schema.Event, x schema.MemoryExtractedPayload, v *ver
 	return x, changed
 }
 
-// holdsJSON reports whether a string of the JSON holds the text to erase.
+// holdsJSON reports whether a string of the JSON contains the text to erase.
 func (p *pass) holdsJSON(data []byte) bool {
 	found := false
-	eachString(data, func(s string) { found = found || p.holdsText(s) })
+	eachString(data, func(s string) { found = found || p.containsText(s) })
 	return found
 }
 
-// core takes the items out of a version of core memory that rest on something that is gone, and what was dropped of such.
+// core removes the items of a version of core memory that depend on erased content, also those in its list of dropped
+// items.
 func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 	memory := ownerOf(e)
 	ofGone := func(texts []string, sources []string) bool {
-		return slices.ContainsFunc(texts, p.holdsText) ||
+		return slices.ContainsFunc(texts, p.containsText) ||
 			slices.ContainsFunc(sources, func(id string) bool { return p.named(memory, id) })
 	}
 	items, dropped := len(x.Items), len(x.Dropped)
@@ -265,22 +267,22 @@ func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 	lost := len(x.Items) < items
 	p.memory.reduced = p.memory.reduced || lost
 	x.Dropped = slices.DeleteFunc(x.Dropped, func(d schema.DroppedItem) bool {
-		// What has no source is words of a model that had read what is gone.
+		// An item without a source is text by a model that had read erased content.
 		return ofGone([]string{d.Text, d.By, d.Detail}, d.Sources) || p.memory.reduced && len(d.Sources) == 0
 	})
 	changed := false
 	for i, d := range x.Dropped {
-		if p.memory.lost[d.By] { // What took its place is gone.
+		if p.memory.lost[d.By] { // The replacing item is erased.
 			x.Dropped[i].By, changed = "", true
 		}
 	}
-	if lost || p.holdsText(x.Text) {
+	if lost || p.containsText(x.Text) {
 		x.Text, lost = tier.RenderCore(x.Items), true
 	}
 	before, known := p.memory.texts[x.Parent]
 	p.memory.texts[x.Version] = x.Text
-	changed = changed || lost || len(x.Dropped) < dropped || p.holdsText(x.Reason)
-	if p.holdsText(x.Reason) {
+	changed = changed || lost || len(x.Dropped) < dropped || p.containsText(x.Reason)
+	if p.containsText(x.Reason) {
 		x.Reason = ""
 	}
 	if diff := tier.Diff(before, x.Text, tier.VersionName(x.Parent), tier.VersionName(x.Version)); (known || x.Parent == 0) && p.memory.reduced && diff != x.Diff {
@@ -289,10 +291,10 @@ func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 	return x, changed
 }
 
-// dream takes the words out of a dream that has read something that is gone. The days that it read count as unread, so that the
-// next dream reads what is left of them.
+// dream removes the text of a dream that read erased content. Its days count as unread, so that the next dream reads
+// their remainder.
 func (p *pass) dream(x schema.DreamFinishedPayload, v *verdict) (any, bool) {
-	if x.Gathered == "" || !p.gathered[x.Gathered] && !p.holdsText(x.Diary) && !p.holdsText(x.Reason) {
+	if x.Gathered == "" || !p.gathered[x.Gathered] && !p.containsText(x.Diary) && !p.containsText(x.Reason) {
 		return x, false
 	}
 	if x.Diary != "" {
@@ -306,11 +308,12 @@ func (p *pass) dream(x schema.DreamFinishedPayload, v *verdict) (any, bool) {
 	return x, true
 }
 
-// decision takes grounds out of a decision that are gone. One whose statement is gone, or all of whose grounds are, is gone, too.
+// decision removes erased evidence from a decision. A decision that loses its statement or all of its evidence is
+// erased.
 func (p *pass) decision(x schema.DecisionRecordedPayload, v *verdict) (any, bool) {
 	n, renamed := len(x.Evidence), p.scope.Kind() == schema.EraseUser && x.By == p.scope.User
 	if renamed {
-		x.By = nobody
+		x.By = forgottenUser
 	}
 	v.isGone = p.ids[x.DecisionID] || slices.ContainsFunc(x.Evidence, func(d schema.DecisionEvidence) bool {
 		return d.Role == schema.RoleStatement && p.ids[d.ID]
@@ -320,12 +323,12 @@ func (p *pass) decision(x schema.DecisionRecordedPayload, v *verdict) (any, bool
 	return x, renamed || len(x.Evidence) < n
 }
 
-// listed leaves nothing of the items of a batch that are gone but their places, which its workflow counts by.
+// listed clears the erased items of a batch, but keeps their places, because its workflow counts by them.
 func (p *pass) listed(x schema.BatchListedPayload) (any, bool) {
 	changed := false
 	for i, item := range x.Items {
 		if item.RefusedType != schema.ErrorErased && p.ofItem(item) {
-			x.Items[i] = schema.BatchItem{Index: item.Index, Name: nobody, Refused: "it was forgotten", RefusedType: schema.ErrorErased}
+			x.Items[i] = schema.BatchItem{Index: item.Index, Name: forgottenUser, Refused: "it was forgotten", RefusedType: schema.ErrorErased}
 			changed = true
 		}
 		if x.Items[i].RefusedType == schema.ErrorErased {
@@ -333,7 +336,7 @@ func (p *pass) listed(x schema.BatchListedPayload) (any, bool) {
 		}
 	}
 	n := len(x.PassedOver)
-	x.PassedOver = slices.DeleteFunc(x.PassedOver, func(o schema.PassedOver) bool { return p.holdsText(o.Name) || p.holdsText(o.Reason) })
+	x.PassedOver = slices.DeleteFunc(x.PassedOver, func(o schema.PassedOver) bool { return p.containsText(o.Name) || p.containsText(o.Reason) })
 	return x, changed || len(x.PassedOver) < n
 }
 
@@ -342,8 +345,7 @@ func (p *pass) ofItem(item schema.BatchItem) bool {
 	return p.isOwner(schema.Scope{Project: in.Project, User: in.User}) || p.ofSession(in.Key())
 }
 
-// blockers makes conditions of the blockers that were tasks which are gone: what another one waits for is then known by its own
-// words alone.
+// blockers turns blocking tasks that are erased into conditions, named by the words of the blocked task's own event.
 func (p *pass) blockers(e schema.Event, x schema.TaskBlockersSetPayload) (v verdict, special bool, err error) {
 	turned := false
 	for _, list := range [][]schema.Blocker{x.Blockers, x.Lifted} {
@@ -365,7 +367,7 @@ func (p *pass) blockers(e schema.Event, x schema.TaskBlockersSetPayload) (v verd
 	return v, true, err
 }
 
-// answersOf returns the keys of the answers of models that the payload was made of.
+// answersOf returns the keys of the model answers from which the payload was made.
 func answersOf(payload any) []string {
 	switch x := payload.(type) {
 	case schema.MemoryExtractedPayload:
@@ -393,8 +395,8 @@ func answersOf(payload any) []string {
 	}
 }
 
-// textsOf calls f with what people and tools have said in an event that is gone. What was made of that, by a model or by rule, is left
-// out: others may have said the same, and the same was made of it.
+// textsOf calls f with the texts of people and tools in an erased event. Texts derived by a model or a rule are left
+// out, because the same text may also have been derived from another person's words.
 func textsOf(payload any, f func(string)) {
 	byHand := func(act schema.Act, text string) {
 		if act.RequestID != "" {
@@ -429,7 +431,7 @@ func textsOf(payload any, f func(string)) {
 	}
 }
 
-// eachString calls f with each string of the JSON that is no name of a field.
+// eachString calls f with each string value of the JSON.
 func eachString(data []byte, f func(string)) {
 	var v any
 	if json.Unmarshal(data, &v) == nil {

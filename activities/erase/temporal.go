@@ -33,7 +33,7 @@ func executionOf(w *workflow.WorkflowExecutionInfo) Execution {
 	return Execution{w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()}
 }
 
-// leftover says where the run is. A queue ends only on a worker that processes queues.
+// leftover returns the run as a leftover. A queue ends only on a worker that processes queues.
 func (e Execution) leftover() schema.Leftover {
 	place := e.WorkflowID + ", run " + e.RunID
 	if strings.HasPrefix(e.WorkflowID, schema.QueuePrefix) {
@@ -42,22 +42,23 @@ func (e Execution) leftover() schema.Leftover {
 	return schema.Leftover{Store: "temporal", Place: place}
 }
 
-// ExecutionsErased counts the workflow executions that are deleted.
+// ExecutionsErased counts the deleted workflow executions.
 type ExecutionsErased struct {
 	Executions int `json:"executions"`
-	// Left are those that Temporal has not deleted in time, maxLeft at most, and queues that have not ended in time.
+	// Left are the executions that Temporal has not deleted in time and the queues that have not ended in time, maxLeft
+	// at most.
 	Left []Execution `json:"left,omitempty"`
-	// More counts those beyond them.
+	// More counts the rest.
 	More int `json:"more,omitempty"`
 }
 
 // maxLeft bounds the executions that an activity returns: an id may have a thousand bytes.
 const maxLeft = 32
 
-// EraseExecutions deletes the workflow executions whose histories may hold something of what is erased, and waits until Temporal has
-// deleted them. These are the runs of its sessions; of a text, those of all sessions in which it may be; and those of the queues in
-// which one may have been enqueued. A queue that runs stores what it was told and ends first. It is then started again, unless it is
-// of a user who is forgotten.
+// EraseExecutions deletes the workflow executions whose histories may contain erased content, and waits until Temporal
+// has deleted them. These are the runs of its sessions and of the queues that may have received them. For a query they
+// are those of all sessions that may contain the text. A running queue first stores its signals and ends. It is then
+// started again, unless it belongs to an erased user.
 func (a *Activities) EraseExecutions(ctx context.Context, in Input) (ExecutionsErased, error) {
 	return boundary.Run(ctx, in, signed(a, func(ctx context.Context, in Input) (ExecutionsErased, error) {
 		return a.eraseExecutions(ctx, in.ErasureScope)
@@ -92,19 +93,19 @@ func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureSc
 	return out, err
 }
 
-// deletion is the deletion of what Temporal holds of an erasure.
+// deletion is the deletion of an erasure's executions from Temporal.
 type deletion struct {
 	*Activities
 	scope schema.ErasureScope
 	began time.Time
-	// requested maps each execution that Temporal was asked to delete to whether it is gone. It ends with an attempt: the next one
-	// knows what is listed then.
+	// requested maps each execution that Temporal was asked to delete to whether it is deleted. It lasts for one
+	// attempt. The next one starts from the executions that are listed then.
 	requested map[Execution]bool
 	// restarted are the runs of queues that were started again.
 	restarted map[Execution]bool
 }
 
-// look returns the executions that are left, after it has asked Temporal to delete those that it has not asked for yet.
+// look returns the remaining executions, after it has asked Temporal to delete the new ones among them.
 func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 	all, err := d.holding(ctx, d.scope)
 	if err != nil {
@@ -113,7 +114,7 @@ func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 	listed := map[Execution]bool{}
 	for _, w := range all {
 		e := executionOf(w)
-		// A text has no tombstone: sessions that begin later may tell it again.
+		// A query has no tombstone, so sessions that begin later may contain the text again.
 		if later := w.GetStartTime().AsTime().After(d.began); d.restarted[e] || later && d.scope.Kind() == schema.EraseQuery {
 			continue
 		}
@@ -126,7 +127,7 @@ func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 			return nil, err
 		}
 	}
-	// An execution that is not listed any more may still have its history.
+	// An execution that is no longer listed may still have its history.
 	for e, gone := range d.requested {
 		if gone || listed[e] {
 			continue
@@ -142,7 +143,7 @@ func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 	return left, nil
 }
 
-// holding returns the executions that may hold something of what is erased.
+// holding returns the executions that may contain erased content.
 func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope) (all []*workflow.WorkflowExecutionInfo, err error) {
 	parents := map[string]bool{}
 	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
@@ -157,7 +158,8 @@ func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope) (al
 	if err != nil {
 		return nil, err
 	}
-	// A session or a dream that was started under another id has run as a child of that run, which holds its input.
+	// A session or a dream that was started under another id ran as a child of that run, whose history contains the
+	// input.
 	delete(parents, "")
 	if len(parents) == 0 {
 		return all, nil
@@ -175,7 +177,7 @@ func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope) (al
 	return all, nil
 }
 
-// deleteEndedErasures deletes the runs of earlier erasures. Their inputs name the erased content, or hold its text.
+// deleteEndedErasures deletes the runs of earlier erasures. Their inputs name the erased content, or contain its text.
 func (a *Activities) deleteEndedErasures(ctx context.Context) error {
 	var all []Execution
 	err := a.executions(ctx, schema.WorkflowForget, func(w *workflow.WorkflowExecutionInfo) {
@@ -191,7 +193,7 @@ func (a *Activities) deleteEndedErasures(ctx context.Context) error {
 	return err
 }
 
-// schedules returns the ids of the schedules that dream for a user who is erased.
+// schedules returns the ids of the schedules that dream for an erased user.
 func (a *Activities) schedules(ctx context.Context, scope schema.ErasureScope) (ids []string, err error) {
 	if scope.Kind() != schema.EraseUser {
 		return nil, nil
@@ -212,7 +214,8 @@ func (a *Activities) schedules(ctx context.Context, scope schema.ErasureScope) (
 	return ids, nil
 }
 
-// deleteSchedules deletes the schedules that dream for a user who is erased: each night they would start a run that names the user.
+// deleteSchedules deletes the schedules that dream for an erased user. Each night they would start a run that names the
+// user.
 func (a *Activities) deleteSchedules(ctx context.Context, scope schema.ErasureScope) error {
 	ids, err := a.schedules(ctx, scope)
 	for _, id := range ids {
@@ -227,8 +230,8 @@ func isQueue(w *workflow.WorkflowExecutionInfo) bool {
 	return strings.HasPrefix(w.GetExecution().GetWorkflowId(), schema.QueuePrefix)
 }
 
-// mayHold reports whether something of the scope may have been enqueued in the queue: a queue has a user and an agent, and takes
-// sessions of all projects.
+// mayHold reports whether content of the scope may have been enqueued in the queue. A queue belongs to a user and an
+// agent, and takes sessions of all projects.
 func mayHold(scope schema.ErasureScope, queue *workflow.WorkflowExecutionInfo) bool {
 	_, user, agent, _, ok := ownerOfExecution(queue.GetExecution().GetWorkflowId())
 	switch {
@@ -241,7 +244,8 @@ func mayHold(scope schema.ErasureScope, queue *workflow.WorkflowExecutionInfo) b
 	}
 }
 
-// endExecutions ends the runs that work on what is erased, and the dreams of the memories, which may have read it.
+// endExecutions terminates the runs that work on erased content, and the dreams of the memories, which may have read
+// it.
 func (a *Activities) endExecutions(ctx context.Context, in Input, memories []Memory) error {
 	var all []*workflow.WorkflowExecutionInfo
 	err := a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
@@ -291,8 +295,8 @@ func (a *Activities) executions(ctx context.Context, workflowType string, f func
 	}
 }
 
-// erases reports whether the workflow with the id is of the session, user or project that is erased, or of a session in which a text
-// that is erased may be.
+// erases reports whether the workflow with the id belongs to the erased session, user or project, or to a session that
+// may contain the text to erase.
 func erases(scope schema.ErasureScope, id string) bool {
 	project, user, _, session, ok := ownerOfExecution(id)
 	switch scope.Kind() {
@@ -307,7 +311,7 @@ func erases(scope schema.ErasureScope, id string) bool {
 	}
 }
 
-// executionOwners are the prefixes of the ids of workflows that name an owner, with the names that follow.
+// executionOwners maps the prefixes of workflow ids that name an owner to the names that follow.
 var executionOwners = map[string][]string{
 	schema.SessionPrefix:                  {"project", "user", "agent", "session"},
 	schema.MemoryPrefix:                   {"user", "agent"},
@@ -320,7 +324,7 @@ var executionOwners = map[string][]string{
 	schema.WorkflowBackfillSessions + "/": {"project", "user", "agent"},
 }
 
-// ownerOfExecution returns whose the workflow with the id is, as far as the id tells.
+// ownerOfExecution returns the owner of the workflow with the id, as far as the id contains it.
 func ownerOfExecution(id string) (project, user, agent, session string, ok bool) {
 	for prefix, names := range executionOwners {
 		rest, found := strings.CutPrefix(schema.WorkflowStream(id), prefix)
@@ -346,9 +350,9 @@ func ownerOfExecution(id string) (project, user, agent, session string, ok bool)
 	return "", "", "", "", false
 }
 
-// delete has Temporal delete the run, which ends it if it runs. A queue that runs is only cancelled: it stores what it was told, and
-// is deleted by a later look. A cancelled queue starts again with what waits in the log, unless it is of a user who is forgotten: an
-// earlier attempt may have cancelled it.
+// delete asks Temporal to delete the run, which also ends a running one. A running queue is only cancelled, so that it
+// stores its signals, and is deleted by a later look. A cancelled queue, which an earlier attempt may have cancelled,
+// is started again with its backlog in the log, unless it belongs to an erased user.
 func (d *deletion) delete(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
 	e := executionOf(w)
 	if user, agent, err := schema.ParseQueueStream(schema.WorkflowStream(e.WorkflowID)); err == nil {
@@ -368,13 +372,13 @@ func (d *deletion) delete(ctx context.Context, w *workflow.WorkflowExecutionInfo
 	return deleteRun(ctx, d.temporal, d.namespace, e)
 }
 
-// status returns the present status of a run, or 0 if Temporal does not know it. A list may show an earlier one.
+// status returns the current status of a run, or 0 if Temporal does not know it. A list may show an older status.
 func (a *Activities) status(ctx context.Context, e Execution) (enums.WorkflowExecutionStatus, error) {
 	d, err := a.temporal.DescribeWorkflowExecution(ctx, e.WorkflowID, e.RunID)
 	return d.GetWorkflowExecutionInfo().GetStatus(), failed("look at", e, err)
 }
 
-// failed returns the error of what was done to a run, or nil if Temporal does not know the run.
+// failed wraps the error of an act on a run. It returns nil if Temporal does not know the run.
 func failed(act string, e Execution, err error) error {
 	var gone *serviceerror.NotFound
 	if err == nil || errors.As(err, &gone) {
@@ -383,7 +387,7 @@ func failed(act string, e Execution, err error) error {
 	return fmt.Errorf("%s workflow %q: %w", act, e.WorkflowID, err)
 }
 
-// restart starts the queue, unless it runs.
+// restart starts the queue unless it is running.
 func (d *deletion) restart(ctx context.Context, queue schema.MemoryQueueInput) error {
 	q := boundary.WriterOf(queue)
 	run, err := d.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -408,8 +412,8 @@ func deleteRun(ctx context.Context, c client.Client, namespace string, e Executi
 	return failed("delete", e, err)
 }
 
-// DeleteOwnRuns deletes the run of forget, which has ended, and the run that it had as a child: their inputs name the erased content, or
-// hold its text. The run's own history names the child, since lists may not show yet that it has ended. The audit trail stays, and runs
+// DeleteOwnRuns deletes the ended run of forget and its child run, because their inputs name the erased content or
+// contain its text. It finds the child in the run's own history, because lists may lag. The audit trail stays, and runs
 // of other erasures are deleted by the next one.
 func DeleteOwnRuns(ctx context.Context, c client.Client, namespace string, run Execution) error {
 	all := []Execution{run}

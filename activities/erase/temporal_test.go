@@ -29,7 +29,7 @@ func newActivities(t *testing.T) *Activities {
 	return &Activities{temporal: c, namespace: namespace, maxDeleting: 3 * time.Minute, pollDeleting: time.Second}
 }
 
-// start starts a run, which waits until it is cancelled.
+// start starts a run that waits until it is cancelled.
 func (a *Activities) start(t *testing.T, id, workflowType string) Execution {
 	t.Helper()
 	run, err := a.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: "test"}, workflowType)
@@ -63,7 +63,7 @@ func (a *Activities) work(t *testing.T, child string) {
 	t.Cleanup(w.Stop)
 }
 
-// requireListed waits until Temporal lists so many executions of what is erased.
+// requireListed waits until Temporal lists n executions of the scope.
 func (a *Activities) requireListed(t *testing.T, scope schema.ErasureScope, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -79,8 +79,9 @@ func (a *Activities) requireExists(t *testing.T, e Execution, want bool) {
 	require.Equal(t, want, status != 0, e.WorkflowID)
 }
 
-// Temporal lists a run that has just ended, and keeps its history, for some seconds after it was asked to delete it. An erasure waits
-// for that. It deletes each run of its sessions, whether that goes on or has ended, and none whose name begins alike.
+// Temporal still lists a run that has just ended, and keeps its history, for some seconds after a request to delete it.
+// An erasure waits for the deletion. It deletes each run of its sessions, running or ended, and none of a session whose
+// name only has the same prefix.
 func TestExecutionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t)
@@ -103,7 +104,8 @@ func TestExecutionsAreDeleted(t *testing.T) {
 	a.requireListed(t, session, 0)
 	a.requireExists(t, other, true)
 
-	// One that began since is found, and so is one that Temporal had not deleted in time. A text is in none that has an id of its own.
+	// A run that began since is found, and so is one that Temporal had not deleted in time. For a query no run is
+	// recognized by its id.
 	late := a.start(t, id, schema.WorkflowProcessSession)
 	a.requireListed(t, session, 1)
 	find := func(scope schema.ErasureScope, executions ...Execution) []schema.Leftover {
@@ -117,7 +119,7 @@ func TestExecutionsAreDeleted(t *testing.T) {
 	require.Empty(t, find(text))
 	require.Equal(t, []schema.Leftover{other.leftover()}, find(text, ended, other))
 
-	// The sessions that a text may be in are all that have begun.
+	// A text may be in any session that has begun.
 	d := deletion{Activities: a, scope: text, began: time.Now().Add(-time.Hour), requested: map[Execution]bool{}}
 	left, err := d.look(t.Context())
 	require.NoError(t, err)
@@ -129,7 +131,7 @@ func TestExecutionsAreDeleted(t *testing.T) {
 	a.requireExists(t, other, false)
 }
 
-// Executions that outlast the limit are returned, and an erasure that is asked again goes on with them.
+// Executions that outlast the limit are returned, and a repeated erasure continues with them.
 func TestExecutionsOutlastTheLimit(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t)
@@ -151,13 +153,13 @@ func TestExecutionsOutlastTheLimit(t *testing.T) {
 	a.maxDeleting = limit
 	_, err = a.eraseExecutions(t.Context(), scope)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { // It may have been listed no more before its history was gone.
+	require.Eventually(t, func() bool { // It may have left the list before its history was deleted.
 		status, err := a.status(t.Context(), e)
 		return err == nil && status == 0
 	}, time.Minute, 50*time.Millisecond)
 }
 
-// A session or a dream that was started under another id is a child of that run, which holds its input.
+// A session or a dream that was started under another id is a child of that run, whose history contains the input.
 func TestParentsOfErased(t *testing.T) {
 	t.Parallel()
 	for workflowType, scope := range map[string]schema.ErasureScope{
@@ -203,7 +205,7 @@ func TestChildrenOfErased(t *testing.T) {
 	require.Equal(t, ExecutionsErased{Executions: 2}, out)
 }
 
-// A schedule that dreams for a user who is forgotten would name the user each night.
+// A schedule that dreams for an erased user would name the user each night.
 func TestSchedulesOfErased(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t)
@@ -239,8 +241,8 @@ func TestSchedulesOfErased(t *testing.T) {
 	}
 }
 
-// The runs of forget name the erased content. They are deleted as soon as the result is there, by their ids, though no list may show yet
-// that they have ended.
+// The runs of forget name the erased content. They are deleted by their ids as soon as the result is available, even if
+// no list shows yet that they have ended.
 func TestDeleteOwnRuns(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t)
@@ -289,8 +291,8 @@ func TestCancelledQueueStartsAgain(t *testing.T) {
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, d.GetWorkflowExecutionInfo().GetStatus())
 }
 
-// A queue that runs is cancelled, so that it stores what it was told. It starts again when a session of it is erased, and not when
-// its user is.
+// A running queue is cancelled, so that it stores its signals. It is started again if one of its sessions is erased,
+// but not if its user is.
 func TestQueuesOfErased(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

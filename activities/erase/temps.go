@@ -1,7 +1,7 @@
 package erase
 
-// clearTemps removes the temporary files that killed programs have left on this machine: copies of databases, and modules. Those
-// that it can't remove are left of the erasure.
+// clearTemps removes the temporary files that killed programs left on this machine: copies of databases, and modules.
+// Files that it can't remove are added to the leftovers.
 func (a *Activities) clearTemps(s *search) error {
 	if a.temps == nil {
 		return nil

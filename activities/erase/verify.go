@@ -13,28 +13,29 @@ import (
 	"axiommind/schema"
 )
 
-// maxFound bounds the places that are told.
+// maxFound bounds the reported places.
 const maxFound = 100
 
-// Found is what was found of what an erasure has erased.
+// Found is the result of a search for erased content.
 type Found struct {
-	// Left is where something of it is left. Elsewhere is where others have said the same: that stays. Each has 100 places at most.
+	// Left lists the places with leftovers. Elsewhere lists the places where others said the same, which stay. Each has
+	// 100 places at most.
 	Left      []schema.Leftover `json:"left"`
 	Elsewhere []schema.Leftover `json:"elsewhere"`
-	// NamesOnly is true if texts were not looked for, since their fingerprints were destroyed after an earlier check.
+	// NamesOnly is true if texts were not looked for, because their fingerprints were destroyed after an earlier check.
 	NamesOnly bool `json:"names_only,omitempty"`
 }
 
-// FindInput says what to look for.
+// FindInput is the input of [Activities.FindErased].
 type FindInput struct {
 	Input
-	// Executions are those that Temporal had not deleted in time, and More counts those beyond them.
+	// Executions are those that Temporal had not deleted in time, and More counts the rest.
 	Executions []Execution `json:"executions,omitempty"`
 	More       int         `json:"more,omitempty"`
 }
 
-// FindErased looks for what was erased in every store: each event, each table, each object of the vector store, each file of a
-// memory, and the ids of workflow executions, also of those that began since.
+// FindErased looks for erased content in every store: each event, each table, each object of the vector store, each
+// file of a memory, and the ids of workflow executions, including those that began since.
 func (a *Activities) FindErased(ctx context.Context, in FindInput) (Found, error) {
 	return boundary.Run(ctx, in, signed(a, a.find))
 }
@@ -59,7 +60,7 @@ func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 	if err := a.clearTemps(s); err != nil {
 		return s.found, err
 	}
-	// What is too short for a fingerprint is known by what names it.
+	// Texts that are too short for a fingerprint are found by the names of their owners.
 	plan, err := a.plan(ctx, in.Input, nil)
 	if err != nil {
 		return s.found, err
@@ -70,13 +71,13 @@ func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 	if err := a.findExecutions(ctx, in, s); err != nil {
 		return s.found, err
 	}
-	if len(s.found.Left) == 0 { // Also if it is known no more: an attempt may have broken off before it was on no disk.
+	if len(s.found.Left) == 0 { // Also if the secret is already deleted: an attempt may have died before all disks were clean.
 		err = a.destroySecret(ctx, in.ErasureID)
 	}
 	return s.found, err
 }
 
-// findExecutions adds the executions that are left. A text is in none that can be known by its id.
+// findExecutions adds the remaining executions. For a query none can be recognized by its id.
 func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search) error {
 	for _, e := range in.Executions {
 		status, err := a.status(ctx, e)
@@ -115,9 +116,9 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 // search looks for fingerprints of the erased texts, and for a query itself.
 type search struct {
 	scope  schema.ErasureScope
-	prints *prints
+	prints *fingerprints
 	query  string
-	// others are the fingerprints that other sessions have, too.
+	// others are the fingerprints that texts of others share.
 	others map[uint64]bool
 	found  Found
 }
@@ -131,7 +132,7 @@ func newSearch(secret secret, scope schema.ErasureScope) *search {
 	return s
 }
 
-// look looks at a text of a store.
+// look searches a text of a store.
 func (s *search) look(store, place, text string) {
 	for _, print := range s.prints.in(text) {
 		if !s.others[print] {
@@ -158,12 +159,12 @@ func (s *search) add(to *[]schema.Leftover, store, place string) {
 	}
 }
 
-// saidTypes are the events that hold what people and tools have said.
+// saidTypes are the events that contain the texts of people and tools.
 var saidTypes = []string{
 	schema.SessionIngested, schema.ContextEnqueued, schema.ContextHeld, schema.FactCreated, schema.FactUpdated, schema.ProfileUpdated, schema.ChangeProposed,
 }
 
-// ofScope reports whether the stream is of what is erased.
+// ofScope reports whether the stream belongs to the scope.
 func ofScope(scope schema.ErasureScope, stream string) bool {
 	o := ownerOf(schema.Event{Stream: stream})
 	key, ok := sessionOf(stream)
@@ -179,8 +180,8 @@ func ofScope(scope schema.ErasureScope, stream string) bool {
 	}
 }
 
-// clickhouse looks at all events, and at all rows of all tables, also of databases that a rebuild or a replay has left. Texts of others
-// come first: what they say as well is theirs.
+// clickhouse searches all events and all rows of all tables, also of databases that a rebuild or a replay left. It
+// reads the texts of others first, because a text that they share is no leftover.
 func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string
@@ -235,7 +236,7 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// tables looks at all rows of the tables of a database, or of the present one.
+// tables searches all rows of the tables of a database, or of the current one if it is empty.
 func (s *search) tables(ctx context.Context, conn driver.Conn, database string) error {
 	var tables []string
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {

@@ -34,9 +34,9 @@ const maxAttempts = 16
 // Append stores the events whose dedupe keys are not in the log yet at the end of the stream, in the order given, all
 // or none. It can be called again after any error: each event is stored once.
 //
-// If an event is refused, the error is an [InvalidError], or an [ErasedError] if it is of what was erased. If other writers
-// keep appending first, it is [ErrConcurrentWriter]. [Retryable] tells which other errors are worth a retry. A batch has at most [MaxBatchRows]
-// and [MaxBatchBytes].
+// If an event is refused, the error is an [InvalidError], or an [ErasedError] if the event belongs to erased content.
+// If other writers keep appending first, it is [ErrConcurrentWriter]. [Retryable] reports which other errors are worth
+// a retry. A batch has at most [MaxBatchRows] and [MaxBatchBytes].
 func (s *Store) Append(ctx context.Context, stream string, events []schema.Event) (Appended, error) {
 	events = ofRun(ctx, events)
 	b, err := prepare(stream, events)
@@ -112,7 +112,7 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 	return s.appendLocked(ctx, stream, given, b)
 }
 
-// appendLocked appends to a stream that is locked, or holds the events back.
+// appendLocked appends to a locked stream, or holds the events back.
 func (s *Store) appendLocked(ctx context.Context, stream string, given []schema.Event, b batch) (Appended, error) {
 	t, known, err := s.tail(ctx, stream)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Store) appendLocked(ctx context.Context, stream string, given []schema.
 			}
 			outcome, err := s.insert(ctx, stream, fresh, b.headings, turn)
 			if outcome != won {
-				// What is remembered of the stream may not be what is there.
+				// The remembered tail may differ from the stored stream.
 				known = false
 				s.tails.drop(stream)
 			}
@@ -191,7 +191,7 @@ func (s *Store) appendLocked(ctx context.Context, stream string, given []schema.
 	return Appended{}, fmt.Errorf("append %d events to %q: %w", len(b.events), stream, ErrConcurrentWriter)
 }
 
-// stored returns those of the events that the tail holds, by id.
+// stored returns the events that the tail contains, by id.
 func (t tail) stored(events []schema.Event) map[string]schema.Event {
 	ids := make([]string, len(events))
 	for i, e := range events {
@@ -200,7 +200,7 @@ func (t tail) stored(events []schema.Event) map[string]schema.Event {
 	return t.among(ids)
 }
 
-// among returns those of the tail's events that have one of the ids, by id.
+// among returns the tail's events with one of the ids, by id.
 func (t tail) among(ids []string) map[string]schema.Event {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -215,7 +215,7 @@ func (t tail) among(ids []string) map[string]schema.Event {
 	return out
 }
 
-// lookUp asks the server for the end of the stream and for the events that the log already holds, by id. It returns
+// lookUp asks the server for the end of the stream and for the events that are in the log already, by id. It returns
 // the tail that ends there.
 func (s *Store) lookUp(ctx context.Context, stream string, t tail, events []schema.Event) (tail, map[string]schema.Event, error) {
 	ids := make([]string, len(events))
@@ -265,9 +265,9 @@ func (b batch) result(given []schema.Event, stored map[string]schema.Event, fres
 	return out
 }
 
-// token names the place in the log that a batch claims. The server stores one block per token and silently drops
-// later ones. So if several writers saw the same end of the stream, one of them wins, and an attempt that arrives
-// late is dropped. Only reading back tells which one won.
+// token names the place in the log that a batch claims. The server stores one block per token and silently drops later
+// ones. So if several writers saw the same end of the stream, one of them wins, and an attempt that arrives late is
+// dropped. Only reading back shows the winner.
 func token(stream string, first uint64, turn int) string {
 	return schema.HashParts("append", stream, strconv.FormatUint(first, 10), strconv.Itoa(turn))
 }
@@ -359,14 +359,14 @@ const (
 
 // readBack finds the outcome of an insert, in one request. The events of another attempt with the same content do not
 // count as ours: they are found as stored when the append begins again. Copies of an event that it finds are hidden
-// from readers before it returns. It looks for those in other places only if there may be any: the only writer of a
-// stream has promised that its keys are in no other one, and the token keeps them from standing in the stream twice.
+// from readers before it returns. It looks for copies in other places only if there may be any: the only writer of a
+// stream has promised that its keys are in no other one, and the token prevents duplicates in the stream.
 func (s *Store) readBack(ctx context.Context, stream string, events []schema.Event, onlyWriter bool) (outcome, error) {
 	ids := make([]string, len(events))
 	for i, e := range events {
 		ids[i] = e.ID
 	}
-	// found is what readers see at each place: the copy recorded first.
+	// found holds the row that readers see at each position: the copy recorded first.
 	type row struct {
 		sum      string
 		recorded time.Time

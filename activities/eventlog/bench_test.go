@@ -26,8 +26,8 @@ func bulk(prefix string, from, n int) []schema.Event {
 }
 
 // BenchmarkAppend appends batches of events of 350 bytes to one stream, as the only writer of a new stream for each
-// batch, and inserts the same columns by the bare client:
-// one request, column by column, with nothing checked, looked up or read back.
+// batch. The bare client inserts the same columns: one request, column by column, with nothing checked, looked up or
+// read back.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{1000, 10_000} {
 		b.Run(fmt.Sprintf("batch=%d/log", size), func(b *testing.B) {
@@ -53,7 +53,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 // perSecond reports the events a second that do handles, size at each call, and the CPU time of the test and the server
-// for one. do gets the number of events before.
+// for one event. do gets the number of events before.
 func perSecond(b *testing.B, size int, do func(n int)) {
 	b.Helper()
 	n, before := 0, stacktest.CPU(b)
@@ -70,7 +70,7 @@ func perSecond(b *testing.B, size int, do func(n int)) {
 	}
 }
 
-// bareColumns are the columns that the log writes, and what the bare client sends in them.
+// bareColumns are the columns that the log writes, with the values that the bare client sends.
 var bareColumns = []struct {
 	name, kind string
 	values     func(events []schema.Event, from int) any
@@ -168,7 +168,7 @@ func fill(t testing.TB, conn driver.Conn, n int) {
 				'{"a":1}', 7, '', 'normal', lower(hex(SHA256('{"a":1}'))), now64(6), 5
 			FROM numbers(%d, %d) SETTINGS insert_deduplicate = 0`, from, size)))
 	}
-	// Merges of what was just loaded would be measured too.
+	// Merges of the loaded rows would be measured too.
 	require.NoError(t, conn.Exec(t.Context(), `OPTIMIZE TABLE events_raw FINAL`))
 }
 
@@ -183,7 +183,7 @@ func BenchmarkReplay(b *testing.B) {
 		_, err := s.Append(b.Context(), stream, bulk(stream, 0, size))
 		require.NoError(b, err)
 	}
-	// Merges of what was just appended would be measured too.
+	// Merges of the appended rows would be measured too.
 	require.NoError(b, conn.Exec(b.Context(), `OPTIMIZE TABLE events_raw FINAL`))
 	b.Run("100000/log", func(b *testing.B) {
 		perSecond(b, streams*size, func(int) {

@@ -25,14 +25,15 @@ func (c *bulkConn) PrepareBatch(_ context.Context, query string, _ ...driver.Pre
 	return &bulkBatch{conn: c, query: query}, nil
 }
 
-// drop forgets what was not flushed.
+// drop discards the rows that were not flushed.
 func (c *bulkConn) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rows = nil
 }
 
-// flush inserts the rows into the projector's tables, the first of them last: it tells what was applied.
+// flush inserts the rows into the projector's tables. The first table comes last, because it records the applied
+// events.
 func (c *bulkConn) flush(ctx context.Context, p Projector) error {
 	c.mu.Lock()
 	rows := c.rows

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// noted notes what is inserted through it.
+// noted records the inserts through it.
 type noted struct {
 	driver.Conn
 	blocks *[]string
@@ -36,7 +36,7 @@ func (b *notedBatch) Send() error {
 	return nil
 }
 
-// twoTables is a projector whose first table tells what was applied.
+// twoTables is a projector whose first table records the applied events.
 type twoTables struct{ eventlog.Projector }
 
 func (twoTables) Name() string                                { return "two" }
@@ -45,8 +45,8 @@ func (twoTables) Tables() []eventlog.Table {
 	return []eventlog.Table{{Name: "first"}, {Name: "second"}}
 }
 
-// Rows of many streams are inserted as one block for each table. The table that tells what was applied comes last, or
-// rows would be missing for good after a crash in between.
+// Rows of many streams are inserted as one block for each table. The table that records the applied events comes last.
+// Otherwise rows would be missing for good after a crash in between.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	var blocks []string

@@ -10,9 +10,9 @@ import (
 // maxPlainDepth bounds the depth of the JSON that plainCanonical reads.
 const maxPlainDepth = 100
 
-// plainCanonical returns the canonical form of plain JSON: valid UTF-8, keys in ASCII and none of them twice, integers
-// of at most 15 digits. It returns false for all other JSON, and for what is not JSON. It reads the text once, and
-// takes a tenth of the time of the general form.
+// plainCanonical returns the canonical form of plain JSON: valid UTF-8, ASCII keys without duplicates, integers of at
+// most 15 digits. It returns false for all other JSON, and for text that is not JSON. It reads the text once, and takes
+// a tenth of the time of the general form.
 func plainCanonical(raw []byte) ([]byte, bool) {
 	if !utf8.Valid(raw) {
 		return nil, false
@@ -224,7 +224,7 @@ func (p *plainParser) text() bool {
 	return false
 }
 
-// escape reads what follows a backslash.
+// escape reads the rest of an escape sequence after its backslash.
 func (p *plainParser) escape() bool {
 	if p.at == len(p.in) {
 		return false

@@ -12,7 +12,7 @@ import (
 // spansAtOnce is how many streams are read in one query. Their names are in it.
 const spansAtOnce = 1000
 
-// span is what a projector lacks of a stream: the events after the offset, up to the last one.
+// span is a projector's backlog in a stream: the events after the offset, up to the last one.
 type span struct {
 	stream string
 	at     Offset
@@ -28,8 +28,8 @@ func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
 	return sh.catchUp(ctx, p)
 }
 
-// catchUp applies what the projector lacks, the events of many streams at once: in most streams a few are new, and what
-// is read or inserted apart costs as much for one event as for many.
+// catchUp applies the projector's backlog for many streams at once. Most streams have only a few new events, and a
+// separate read or insert costs as much for one event as for many.
 func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err error) {
 	if err := sh.made.SaveOffsets(ctx); err != nil {
 		return done, err
@@ -62,8 +62,8 @@ func (sh *Shadow) applySpans(ctx context.Context, p Projector, spans []span) (in
 	return n, errors.Join(err, sh.made.SaveOffsets(ctx))
 }
 
-// applySpans has apply make the rows of the events that the projector lacks of the streams, notes how far it is, and
-// counts the events.
+// applySpans calls apply for the events of the projector's backlog in the streams, records the new offsets, and counts
+// the events.
 func (s *Store) applySpans(ctx context.Context, p Projector, generation uint64, spans []span, apply func([]schema.Event) error) (events int, err error) {
 	at := make(map[string]Offset, len(spans))
 	for _, s := range spans {

@@ -13,7 +13,7 @@ import (
 	"axiommind/activities/eventlog"
 )
 
-// metered counts what is asked of the server over a connection and those that it opens.
+// metered counts the requests to the server over a connection and those that it opens.
 type metered struct {
 	driver.Conn
 	requests *atomic.Int64
@@ -54,8 +54,8 @@ func sayIn(t testing.TB, conn driver.Conn, streams, from, events int) {
 		FROM numbers(%[1]d * %[2]d)`, streams, events, from)))
 }
 
-// What a round of catching up asks of the server depends neither on how many streams there are nor on how many have
-// changed, and what it applies are the new events alone.
+// The number of requests of a round of catching up depends neither on the number of streams nor on the number of
+// changed ones. Only the new events are applied.
 func TestCatchUpManyStreams(t *testing.T) {
 	t.Parallel()
 	const streams, changed = 2000, 300
@@ -81,9 +81,9 @@ func TestCatchUpInPages(t *testing.T) {
 	catchUpInPages(t, 5, 1, 1000)
 }
 
-// A read of many streams returns the events that each of them lacks, however the pages are cut: of streams that are new,
-// that have long held events, and whose new events the projector does not take. A second round finds nothing. The long
-// stream has the given number of events.
+// A read of many streams returns the backlog of each, however the pages are cut: of new streams, of old ones, and of
+// streams whose new events the projector does not take. A second round finds nothing. The long stream has the given
+// number of events.
 func catchUpInPages(t *testing.T, long int, sizes ...int) {
 	t.Helper()
 	conn := database(t)

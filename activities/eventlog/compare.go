@@ -15,8 +15,8 @@ const (
 	maxExampleKey = 400
 )
 
-// Compare compares the rows of a table that were in use with those that were made, as they were when writers waited for
-// the switch. SwitchOptions.Compare must have been set.
+// Compare compares the old and the new rows of a table, as they were when writers waited for the switch.
+// SwitchOptions.Compare must have been set.
 func (sh *Shadow) Compare(ctx context.Context, t Table, generation uint64) (schema.RebuiltTable, error) {
 	out := schema.RebuiltTable{Name: t.Name, Before: &Digest{}, After: &Digest{}}
 	kept := New(sh.Conn, sh.live.opts)
@@ -94,6 +94,6 @@ func addExample(d *schema.TableDifference, counter *int, what, key string) {
 		if len(key) > maxExampleKey {
 			key = strings.ToValidUTF8(key[:maxExampleKey], "") + "…"
 		}
-		d.Examples = append(d.Examples, schema.RowExample{What: what, Key: key})
+		d.Examples = append(d.Examples, schema.RowExample{Kind: what, Key: key})
 	}
 }

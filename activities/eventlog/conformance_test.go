@@ -270,8 +270,8 @@ func testCrashBeforeReadBack(t *testing.T, conn driver.Conn, s *eventlog.Store) 
 	require.Len(t, got.Events, 5)
 }
 
-// testSpentToken spends the token of the next append with a block that is not there: as a server does
-// that dies at the wrong moment, or rows that were erased.
+// testSpentToken spends the token of the next append with a block that is not there, as after a crash of the server at
+// the wrong moment, or an erasure of the rows.
 func testSpentToken(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	_, err := s.Append(t.Context(), "s", events("old", 3))
 	require.NoError(t, err)
@@ -324,7 +324,7 @@ func pageBoundaries(sizes []int, bytes int64) conformance {
 	}
 }
 
-// A stream is read by one query where what is selected is short, and by another where it is not. Both tell the same at the
+// A stream is read by one query if the selection is short, and by another if it is not. Both return the same at the
 // limits: a replay always takes the other one.
 func testShortPages(t *testing.T, _ driver.Conn, s *eventlog.Store) {
 	const rows, payload = 128, eventlog.DefaultPageBytes / 128

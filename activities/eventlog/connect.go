@@ -31,7 +31,7 @@ const (
 type ConnectOptions struct {
 	// MaxOpenConns bounds the number of concurrent requests. Default [DefaultMaxOpenConns].
 	MaxOpenConns int
-	// RootCAs are the authorities that a server's certificate may come from. Default: those of the system.
+	// RootCAs are the accepted authorities of a server's certificate. Default: those of the system.
 	RootCAs *x509.CertPool
 }
 
@@ -53,7 +53,7 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 	o.DialTimeout = dialTimeout
 	o.ReadTimeout = readTimeout
 	if o.TLS != nil {
-		// The driver tells ClickHouse to know a user without a password by its certificate, and none is ever shown.
+		// The driver makes ClickHouse identify a user without a password by its certificate, and none is ever shown.
 		o.HttpHeaders = map[string]string{"X-ClickHouse-SSL-Certificate-Auth": "off"}
 	}
 	return open(ctx, o)
@@ -68,8 +68,8 @@ func Address(dsn string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// readURL reads the URL of an address. A password with one of / ? # in it ends the host's part of a URL: what is left of it
-// would be taken for a path, and shown.
+// readURL parses the URL of an address. A password that contains one of / ? # ends the host part of a URL: its
+// remainder would be parsed as a path, and shown.
 func readURL(dsn string) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(dsn, "://")
 	end := strings.IndexAny(rest, "/?#")
@@ -89,7 +89,7 @@ func readURL(dsn string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseDSN is [clickhouse.ParseDSN] with errors that hold no part of the password. https needs no setting besides.
+// parseDSN is [clickhouse.ParseDSN] with errors that contain no part of the password. https needs no other setting.
 func parseDSN(dsn string) (*clickhouse.Options, error) {
 	u, err := readURL(dsn)
 	if err != nil {
@@ -134,7 +134,8 @@ func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {
 	return &describedConn{Conn: conn, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
 }
 
-// reach has the connection ask the server for its version, as it does before its first statement. A ping would be a statement more.
+// reach has the connection ask the server for its version, as it does before its first statement. A ping would be a
+// statement more.
 func reach(ctx context.Context, conn driver.Conn) error {
 	answered := make(chan error, 1)
 	go func() {

@@ -18,7 +18,8 @@ import (
 	"axiommind/activities/eventlog"
 )
 
-// No error of a connection tells a password, whatever is wrong: the address, the network, the certificate, the password.
+// No error of a connection contains a password, whatever is wrong: the address, the network, the certificate, the
+// password.
 func TestConnectTellsNoPassword(t *testing.T) {
 	t.Parallel()
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -65,7 +66,7 @@ func TestConnectTellsNoPassword(t *testing.T) {
 	require.Equal(t, "https://host:8443/db", eventlog.Address("https://bob:sesame@host:8443/db?secure=true"))
 }
 
-// https needs no setting besides, and a certificate of an authority that the options name is trusted.
+// https needs no other setting, and a certificate of an authority in the options is trusted.
 func TestConnectTrusts(t *testing.T) {
 	t.Parallel()
 	var asked http.Header

@@ -8,12 +8,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// The view events_displaced finds the places of hidden copies by reading all ids. The table event_copies holds those
-// that were found, and readers leave them out.
+// The view events_displaced finds the places of hidden copies by reading all ids. The table event_copies contains the
+// known ones, and readers leave them out.
 
 // HideCopies looks for events that are stored at two places, hides all but the first recorded one from readers, and
-// returns how many places it has hidden. Appends hide the copies that they make themselves; others can only be there if
-// the server lost its tokens and the writer died at the same moment. HideCopies reads the ids of all events: 0.1 s per
+// returns how many places it has hidden. Appends hide the copies that they make themselves. Others exist only if the
+// server lost its tokens and the writer died at the same moment. HideCopies reads the ids of all events: 0.1 s per
 // million.
 func (s *Store) HideCopies(ctx context.Context) (int, error) {
 	found, err := s.displaced(ctx, "SELECT stream, seq, event_id FROM events_displaced WHERE NOT "+isCopy)

@@ -24,12 +24,12 @@
 //     before it could note them. Two faults remain possible: a hidden copy leaves a gap in its stream, and an attempt
 //     that is more than 10,000 inserts late takes the place of its own retry.
 //
-// A read of the view costs what it selects. Filters by stream and position use the primary index. A page of a stream is
-// one request, sized by a budget of bytes.
+// A read of the view costs only the rows that it selects. Filters by stream and position use the primary index. A page
+// of a stream is one request, sized by a budget of bytes.
 //
-// [Store.Headings] tells which messages a session_ingested event holds without reading its payload. Append derives
-// this from the payload and stores it beside it. No checksum covers it, but readers compare it with the payload when
-// they read that.
+// [Store.Headings] lists the messages of a session_ingested event without reading its payload. Append derives these
+// headings from the payload and stores them in the same row. No checksum covers them, but readers compare them with the
+// payload when they read it.
 //
 // Payloads are stored in their canonical form (RFC 8785) with its SHA-256, which is compared on every read. Integers
 // that JSON readers would round are refused.
@@ -40,8 +40,8 @@
 // generations no longer count. A rebuild makes the rows in a [Shadow], a database of its own with the same tables, while
 // other programs read and project, and then exchanges the tables:
 //
-//   - [Shadow.Fill] reads the log in its order, page by page over all streams, and [Shadow.CatchUp] applies what came
-//     meanwhile. Offsets are kept in the shadow. Killed, both go on where they stopped, in constant memory.
+//   - [Shadow.Fill] reads the log in its order, page by page over all streams, and [Shadow.CatchUp] applies the events
+//     appended meanwhile. Offsets are kept in the shadow. After a crash, both resume where they stopped, in constant memory.
 //   - A program that writes projections first reads their generations. It then writes for at most the time of a lease
 //     before it reads them again. [Shadow.Switch] records the new generation, waits until all leases have expired,
 //     applies the last events, and only then exchanges the tables, each at once. A program that arrives in between
@@ -49,22 +49,22 @@
 //   - Whether a switch goes ahead is decided by renaming an empty table, which succeeds once. A program that has waited
 //     for long calls the switch off: the generation before goes on, with its offsets. If the switch was decided, it
 //     finishes it. A table is exchanged under a name that only one program knows, so never twice.
-//   - Code that plans new events from the rows of its own stream does so in [Store.Steady], so that what it reads is of
-//     one generation.
+//   - Code that plans new events from the rows of its own stream does so in [Store.Steady], so that all rows it reads are
+//     of one generation.
 //   - Projectors that share a table are rebuilt together. Rows of one that began meanwhile are copied.
 //
-// How far a projection is in a stream is saved in the background, a second later and for many streams at once. If a
-// program ends before that, the next one applies the last events again.
+// Checkpoints are saved in the background, a second later and for many streams at once. If a program ends before that,
+// the next one applies the last events again.
 //
 // The version of the code that made the rows is stored with the generation. A program of another version adds no rows
-// and returns a [StaleError]. This error is worth retrying, because it goes away once somebody has rebuilt the
-// projection. No worker rebuilds by itself: a rebuild can take long, and sessions wait for a projection of another
-// version, so a person decides when.
+// and returns a [StaleError]. This error is worth retrying, because a rebuild of the projection clears it. No worker
+// rebuilds by itself: a rebuild can take long, and sessions wait for a projection of another version, so a person
+// decides when.
 //
 // # Grants
 //
-// A [Store] never updates or deletes events. An [Eraser] does, with a connection of its own. [Roles] lists what a worker's role may do:
-// neither ALTER, TRUNCATE nor DROP on events_raw. To migrate, a user needs CREATE TABLE, CREATE VIEW and DROP VIEW, too. To rebuild, the role needs all
-// rights on the databases whose names begin with [ScratchPrefix], and CREATE TABLE and DROP TABLE on the tables of
-// projectors, which are exchanged.
+// A [Store] never updates or deletes events. An [Eraser] does, with a connection of its own. [Roles] lists the rights
+// of a worker's role: neither ALTER, TRUNCATE nor DROP on events_raw. To migrate, a user also needs CREATE TABLE,
+// CREATE VIEW and DROP VIEW. To rebuild, the role needs all rights on the databases whose names begin with
+// [ScratchPrefix]. It also needs CREATE TABLE and DROP TABLE on the tables of projectors, which are exchanged.
 package eventlog

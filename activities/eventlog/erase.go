@@ -14,24 +14,25 @@ import (
 	"axiommind/schema"
 )
 
-// Eraser deletes events, and puts others in the place of some. Its connection needs the rights of [RoleEraser]: a [Store] can do
-// nothing of the kind.
+// Eraser deletes events, and puts others in the place of some. Its connection needs the rights of [RoleEraser]: a
+// [Store] can do nothing of the kind.
 //
-// An erasure first notes what it deletes in a table of its own, then stores what takes its place, and then deletes by one
-// mutation that reads the table. ClickHouse goes on with a mutation after it was started again. So at any moment a position
-// holds the old event, the new one, or both, and an erasure that broke off is done again as if it had not begun.
+// An erasure first records the rows to delete in a table of its own and stores their replacements. It then deletes the
+// rows by one mutation that reads the table. ClickHouse resumes a mutation after a restart of the server. So at any
+// moment a position has the old event, the new one, or both, and an interrupted erasure starts over as if it had not
+// begun.
 type Eraser struct {
 	conn driver.Conn
-	// id is that of the erasure.
+	// id is the id of the erasure.
 	id string
 }
 
-// NewEraser returns what erases for the erasure with the id.
+// NewEraser returns an Eraser for the erasure with the id.
 func NewEraser(conn driver.Conn, erasureID string) *Eraser { return &Eraser{conn, erasureID} }
 
 // Replacement puts a new event in the place of an old one. The new event keeps the stream, the position and the time of
-// recording. With an empty type it is an [schema.EventErasedPayload], which readers skip, and the old one's dedupe key is free
-// again.
+// recording. With an empty type it is an [schema.EventErasedPayload], which readers skip, and the old one's dedupe key
+// is free again.
 type Replacement struct{ Old, New schema.Event }
 
 // erasedTables are the tables of the log that name streams.
@@ -46,7 +47,7 @@ const (
 	erasedBytes  = 16 << 20
 )
 
-// Settle waits for the mutation of an erasure that broke off. What is read before would change under the reader.
+// Settle waits for the mutation of an interrupted erasure. Rows read earlier would change under the reader.
 func (x *Eraser) Settle(ctx context.Context) error {
 	for _, table := range erasedTables {
 		if err := x.mutated(ctx, table); err != nil {
@@ -56,7 +57,7 @@ func (x *Eraser) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Replace notes that the old events are to be deleted, and stores the new ones.
+// Replace records that the old events will be deleted, and stores the new ones.
 func (x *Eraser) Replace(ctx context.Context, all []Replacement) error {
 	for len(all) > 0 {
 		n, size := 0, 0
@@ -114,7 +115,7 @@ type erasing struct {
 	id, hash string
 }
 
-// Delete notes that the streams are to be deleted.
+// Delete records that the streams will be deleted.
 func (x *Eraser) Delete(ctx context.Context, streams []string) error {
 	notes := make([]erasing, len(streams))
 	for i, stream := range streams {
@@ -155,7 +156,7 @@ func (x *Eraser) insert(ctx context.Context, sql string, columns ...any) error {
 	return batch.Send()
 }
 
-// Apply deletes all that was noted for the erasure, and then the notes.
+// Apply deletes all recorded rows of the erasure, and then the records.
 func (x *Eraser) Apply(ctx context.Context) error {
 	noted := `erasing_raw WHERE erasure_id = ` + Literal(x.id) + ` AND `
 	for _, table := range erasedTables {
@@ -214,8 +215,8 @@ func (x *Eraser) Now(ctx context.Context) (now time.Time, err error) {
 	return now.UTC(), nil
 }
 
-// Purge waits until the server has removed from its disk all parts of the tables of the log that it had replaced at the time, which
-// is the server's. The setting old_parts_lifetime of a table says how long it keeps them.
+// Purge waits until the server has removed from its disk all parts of the log's tables that it had replaced by the
+// time, on the server's clock. The setting old_parts_lifetime of a table says how long it keeps them.
 func (x *Eraser) Purge(ctx context.Context, at time.Time) error {
 	return x.PurgeTables(ctx, at, append(slices.Clone(erasedTables), "erasing_raw")...)
 }
@@ -229,8 +230,8 @@ func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string
 		if err != nil {
 			return false, fmt.Errorf("look for the old parts of tables: %w", err)
 		}
-		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped: also one
-		// that does not exist. No partition of ours has this id.
+		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped:
+		// also one that does not exist. No partition of ours has this id.
 		for _, table := range left {
 			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
 				return false, fmt.Errorf("have old parts of %s removed: %w", table, err)

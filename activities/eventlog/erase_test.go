@@ -14,8 +14,8 @@ import (
 // forgetful is the lease of a store that asks the server for erasures each time.
 const forgetful = time.Nanosecond
 
-// What is erased leaves positions without gaps, its keys are free again, and what lost a part keeps its id. A program that has the
-// streams in memory sees that as soon as the audit stream tells of it.
+// Erased events leave positions without gaps, their keys are free again, and reduced events keep their ids. A program
+// that has the streams in memory sees the erasure as soon as the audit stream records it.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
@@ -39,7 +39,7 @@ func TestErase(t *testing.T) {
 	require.NoError(t, x.Settle(t.Context()))
 	all := []eventlog.Replacement{{Old: stored[0]}, {stored[2], reduced}, {Old: stored[3]}}
 	require.NoError(t, x.Replace(t.Context(), all))
-	// Both stand in the log now: readers are shown what takes the place of the old one, or both.
+	// Both are in the log now: readers see the replacement, or both.
 	require.NoError(t, x.Replace(t.Context(), all), "an attempt that broke off is done again")
 	require.NoError(t, x.Delete(t.Context(), []string{gone}))
 	require.NoError(t, x.Apply(t.Context()))
@@ -83,7 +83,8 @@ func begin(t *testing.T, s *eventlog.Store, p any) {
 	require.NoError(t, err)
 }
 
-// What was forgotten is not stored again by any stream that names it, other names are, and a person can lift that.
+// Erased content is not stored again by any stream that names it, other names are stored, and a person can lift the
+// tombstone.
 func TestTombstone(t *testing.T) {
 	t.Parallel()
 	key := func(project, user, agent, id string) schema.SessionKey {

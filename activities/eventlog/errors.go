@@ -48,7 +48,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("invalid event %d: %s: %s", e.Index, e.Field, e.Reason)
 }
 
-// Unwrap makes errors.Is(err, ErrInvalid) hold.
+// Unwrap makes errors.Is(err, ErrInvalid) true.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // retryableCodes are the ClickHouse exceptions that may not occur again when the same request is retried.
@@ -135,8 +135,8 @@ func Untrusted(err error) bool {
 }
 
 // Retryable reports whether the same call may succeed later. It is true for network errors, an overloaded or starting
-// server, a concurrent writer, and a projection that somebody has to rebuild. It is false for a cancelled context, an
-// invalid or corrupt event, and a wrong password or query.
+// server, a concurrent writer, and a projection that needs a rebuild. It is false for a cancelled context, an invalid
+// or corrupt event, and a wrong password or query.
 func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
@@ -170,8 +170,8 @@ func Retryable(err error) bool {
 	return errors.As(err, &network)
 }
 
-// namingCodes are the ClickHouse exceptions, besides the retryable ones, whose text tells of names, rights and types, and
-// quotes no value of a row before it says where in the query.
+// namingCodes are further ClickHouse exceptions, not retryable ones, whose text contains names, rights and types. It
+// quotes no value of a row before the location in the query.
 var namingCodes = map[int32]string{
 	16:  "NO_SUCH_COLUMN_IN_TABLE",
 	20:  "NUMBER_OF_COLUMNS_DOESNT_MATCH",
@@ -196,19 +196,19 @@ var namingCodes = map[int32]string{
 }
 
 var (
-	// inQuery begins what an exception says of the place: the query itself, with the texts it holds.
+	// inQuery matches the beginning of the location in an exception: the query itself, with the texts it contains.
 	inQuery = regexp.MustCompile(`(?i)[:.,]?\s*(?:\(in query:|\bin scope\b|\bwhile\s|\n)`)
-	// plainBeginning is the part of other exceptions that holds names and numbers alone.
+	// plainBeginning is the part of other exceptions that contains only names and numbers.
 	plainBeginning = regexp.MustCompile("^(?:Constraint `[^`]*` for table \\S+(?: \\([0-9a-f-]+\\))? is violated at row \\d+|Syntax error(?: \\(Multi-statements are not allowed\\))?: failed at position \\d+)")
-	// codeName is the name of the code, which the server writes behind all that it says.
+	// codeName is the name of the code, which the server writes at the end of its text.
 	codeName = regexp.MustCompile(`\(([A-Z][A-Z0-9_]+)\)(?: \(version [^()]*(?:\([^()]*\)[^()]*)?\))*\.?\s*$`)
 	// quotedValue is a value in an error of the driver.
 	quotedValue = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
 // Readable returns err without the failed request in its text: a person needs the cause of a driver's error, not the
-// address with all its settings. What ClickHouse and the driver quote of a row or of a query is left out too, as it may be
-// somebody's message, and errors end up in logs, in Temporal and on screens.
+// address with all its settings. Values that ClickHouse and the driver quote from a row or a query are left out too:
+// they may be a user's message, and errors end up in logs, in Temporal and on screens.
 func Readable(err error) error {
 	text := err.Error()
 	eachCause(err, func(cause error) {
@@ -247,8 +247,8 @@ func eachCause(err error, do func(error)) {
 	}
 }
 
-// withoutValues returns what an exception says, without the values and the query that it quotes. Of an exception that is not
-// known to say it apart from values, little is left.
+// withoutValues returns the text of an exception without the values and the query that it quotes. Little is left of an
+// exception unless its code is known to keep values out of its own text.
 func withoutValues(e *clickhouse.Exception) string {
 	_, retryable := retryableCodes[e.Code]
 	_, naming := namingCodes[e.Code]

@@ -47,8 +47,8 @@ func TestReadable(t *testing.T) {
 	require.NotContains(t, err.Error(), "sendQuery")
 }
 
-// Whatever the server or the driver quotes of a row or a query, no message's text is in what a person, a
-// log or Temporal is told, and the reason is.
+// Whatever the server or the driver quotes of a row or a query, the text for people, logs and Temporal contains the
+// reason and no message's text.
 func TestReadableQuotesNoText(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.Database(t))
@@ -116,7 +116,7 @@ func TestReadableQuotesNoText(t *testing.T) {
 	require.ErrorContains(t, both, "CANNOT_PARSE_UUID")
 }
 
-// An exception of a code that nobody has thought of is not told.
+// The text of an exception with an unknown code is left out.
 func TestReadableOfUnknownCodes(t *testing.T) {
 	t.Parallel()
 	for code, message := range map[int32]string{9999: "SESAME. (NEW_THING) (version 30.1.2.3 (official build))", 9998: "SESAME"} {

@@ -19,14 +19,14 @@ var (
 
 var RetryableCodes = retryableCodes
 
-// LoseOffsets is the end of a program before it has saved how far its projections are.
+// LoseOffsets simulates the end of a program before it has saved its projections' offsets.
 func LoseOffsets(s *Store) {
 	s.offsets.mu.Lock()
 	defer s.offsets.mu.Unlock()
 	clear(s.offsets.pending)
 }
 
-// NewBulk returns a connection that keeps rows, and what inserts those of a projector.
+// NewBulk returns a connection that keeps rows, and a function that inserts those of a projector.
 func NewBulk(conn driver.Conn) (driver.Conn, func(context.Context, Projector) error) {
 	c := &bulkConn{Conn: conn}
 	return c, c.flush

@@ -57,7 +57,7 @@ var (
 // generation is the period between two rebuilds of a projector's tables.
 type generation struct {
 	number uint64
-	// ready is true once the tables of this generation are in place. While it is not, nobody writes them.
+	// ready is true once the tables of this generation are in place. Until then no program writes them.
 	ready   bool
 	version uint32
 	// shadow is the id of the [Shadow] that the tables come from. It is empty for the first generation.
@@ -68,19 +68,19 @@ type generation struct {
 type lease struct {
 	generation  uint64
 	from, until time.Time
-	// held is true if nobody else may write: it need not be renewed.
+	// held is true if no other program may write: the lease needs no renewal.
 	held bool
 }
 
-// leases are the newest generations of all projectors, as the server last told them.
+// leases are the newest generations of all projectors, as the server last reported them.
 type leases struct {
 	mu sync.Mutex
 	of map[string]generation
 	at time.Time
 }
 
-// youngGeneration returns the generation of the projector if less than half of the time of a lease has passed since the server
-// told it, and when that was.
+// youngGeneration returns the projector's generation and the time when the server was asked for it, if that was less
+// than half of a lease ago.
 func (s *Store) youngGeneration(name string) (generation, time.Time, bool) {
 	s.leases.mu.Lock()
 	defer s.leases.mu.Unlock()
@@ -88,13 +88,13 @@ func (s *Store) youngGeneration(name string) (generation, time.Time, bool) {
 	return g, s.leases.at, ok && time.Since(s.leases.at) < s.opts.Lease/2
 }
 
-// leasable returns the newest generation of the projector, and when it was read at the latest. One request tells those of
-// all projectors.
+// leasable returns the newest generation of the projector, and the time when the server was asked for it. One request
+// returns the generations of all projectors.
 func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Time, error) {
 	if g, at, ok := s.youngGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
 		return g, at, nil
 	}
-	// One asks, and those that wait for it learn what it has learned. Nobody waits for a server longer than it may.
+	// One caller asks the server and the others reuse its answer. No caller waits longer than its own deadline.
 	unlock, err := s.locks.lock(ctx, "generations")
 	if err != nil {
 		return generation{}, time.Now(), err
@@ -108,8 +108,8 @@ func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Tim
 	return all[p.Name()], now, err
 }
 
-// look asks the server for the generations of all projectors, and with that for erasures, and remembers both. Its caller
-// holds the lock "generations".
+// look asks the server for the generations of all projectors, and at the same time for erasures, and caches both. Its
+// caller has the lock "generations".
 func (s *Store) look(ctx context.Context) (map[string]generation, error) {
 	now := time.Now()
 	all, err := s.generations(ctx)
@@ -122,7 +122,7 @@ func (s *Store) look(ctx context.Context) (map[string]generation, error) {
 	return all, nil
 }
 
-// begin notes the first generation of a projector.
+// begin records the first generation of a projector.
 func (l *leases) begin(name string, g generation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *leases) expire() {
 	l.at = time.Time{}
 }
 
-// forget drops what is remembered of the projector.
+// forget drops the remembered state of the projector.
 func (s *Store) forget(p Projector) {
 	s.leases.mu.Lock()
 	delete(s.leases.of, p.Name())
@@ -150,8 +150,8 @@ func (s *Store) generation(ctx context.Context, name string) (generation, error)
 	return all[name], err
 }
 
-// generations returns the newest generation of each projector. The same request tells whether the store knows of all
-// erasures, and it learns of those that it does not know.
+// generations returns the newest generation of each projector. The same request shows whether the store knows all
+// erasures, and it reads the missing ones.
 func (s *Store) generations(ctx context.Context) (map[string]generation, error) {
 	out := map[string]generation{}
 	now, audit := time.Now(), uint64(0)
@@ -177,9 +177,9 @@ func (s *Store) generations(ctx context.Context) (map[string]generation, error) 
 	return out, s.learnErasures(ctx, audit, now)
 }
 
-// acquireLease returns the right to write the newest generation, once its tables are in place. If the rebuild that is
-// to put them there is gone, acquireLease calls it off, or finishes it. A lease of which less than half has passed is
-// used again.
+// acquireLease returns the right to write the newest generation, once its tables are in place. If the rebuild that
+// should swap them in is gone, acquireLease calls it off, or finishes it. A lease of which less than half has passed is
+// reused.
 func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 	var waitsFor uint64
 	var since time.Time

@@ -19,14 +19,15 @@ const (
 	RoleEraser = "axiommind_eraser"
 )
 
-// Right is what a role may do, and where, as in GRANT What ON On, or else an exception to rights before it. All parts of On are quoted.
+// Right is a right of a role and its object, as in GRANT What ON On, or an exception to the rights before it. All parts
+// of On are quoted.
 type Right struct {
 	What, On string
 	// Not takes the right away.
 	Not bool
 }
 
-// Role is a role and all that it may do.
+// Role is a role with all its rights.
 type Role struct {
 	Name   string
 	Rights []Right
@@ -54,9 +55,9 @@ func (r Right) String() string {
 }
 
 const (
-	// rightsOfTables is what the exchange of a table in use for one that was made beside it asks for.
+	// rightsOfTables are the rights needed to exchange a table in use for its shadow table.
 	rightsOfTables = "SELECT, INSERT, CREATE TABLE, DROP TABLE"
-	// rightsOfScratches is what it takes to make tables and views in a database of one's own, and to drop it.
+	// rightsOfScratches are the rights needed to make tables and views in a scratch database, and to drop it.
 	rightsOfScratches = "SELECT, INSERT, ALTER, TRUNCATE, OPTIMIZE, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP DATABASE, DROP TABLE, DROP VIEW"
 )
 
@@ -65,7 +66,7 @@ const (
 //   - the worker runs sessions, rebuilds and replays. It can add events, and neither change nor remove any. It can't
 //     migrate.
 //   - the reader reads all tables but the secrets of erasures, since a view shows only what its reader may read below it.
-//   - the eraser removes rows, besides what a worker can. It changes none, and drops nothing of the log.
+//   - the eraser has the worker's rights and can also remove rows. It changes none, and drops nothing of the log.
 func Roles(database string) ([]Role, error) {
 	migrations, err := schema.Migrations()
 	if err != nil {
@@ -77,7 +78,8 @@ func Roles(database string) ([]Role, error) {
 	for _, purpose := range []string{PurposeRebuild, PurposeReplay} {
 		worker = append(worker, Right{What: rightsOfScratches, On: Identifier(ScratchPrefix(database, purpose)) + "*.*"})
 	}
-	// Keys and fingerprints of an erasure reveal the erased content: only the eraser reads them. Others see that the table is there.
+	// Keys and fingerprints of an erasure reveal the erased content: only the eraser reads them. Others see that the
+	// table is there.
 	reader := []Right{{What: "SELECT", On: all}, {What: "SELECT", On: in(secretsTable), Not: true}, {What: "SHOW TABLES", On: in(secretsTable)}}
 	worker = append(worker, reader...)
 	eraser = append(eraser, Right{What: "SELECT, INSERT", On: in(secretsTable)})
@@ -99,14 +101,15 @@ func Roles(database string) ([]Role, error) {
 	}, nil
 }
 
-// secretsTable holds the keys and the fingerprints of erasures.
+// secretsTable contains the keys and the fingerprints of erasures.
 const secretsTable = "erasure_secrets"
 
 // logTables are the tables that are no projections, and that nothing takes the place of.
 var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw", "erasing_raw"}
 
-// Grant makes the roles for the connection's database, or gives roles that are there what they lack. It takes only the
-// right to read the secrets of erasures away. Its user needs CREATE ROLE, and the rights themselves with grant option.
+// Grant makes the roles for the connection's database, or adds the missing rights to existing roles. The only right it
+// revokes is the one to read the secrets of erasures. Its user needs CREATE ROLE, and the rights themselves with grant
+// option.
 func Grant(ctx context.Context, conn driver.Conn) ([]Role, error) {
 	database, _, err := whereAndWhen(ctx, conn)
 	if err != nil {
@@ -131,7 +134,7 @@ const (
 	codeNoAccessStorage = 514
 )
 
-// grantHint says what to do about an error of a GRANT.
+// grantHint returns the remedy for an error of a GRANT.
 func grantHint(err error) string {
 	switch {
 	case hasCode(err, codeAccessDenied):

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// ErasedError refuses to store again what was erased.
+// ErasedError refuses to store erased content again.
 type ErasedError struct {
 	ErasureID string
 	Kind      schema.ErasureKind
@@ -41,8 +41,8 @@ func (e *ErasingError) FailureType() string { return schema.ErrorErasing }
 // Retryable is true: an erasure ends.
 func (e *ErasingError) Retryable() bool { return true }
 
-// erased is what the store knows of erasures. What it knows is at most as old as a lease, so an erasure that waits for
-// [Store.Drain] after its tombstone knows that everybody knows it.
+// erased caches the store's knowledge of erasures. It is at most as old as a lease, so an erasure that waits for
+// [Store.Drain] after its tombstone can rely on every program knowing the tombstone.
 type erased struct {
 	mu sync.Mutex
 	at time.Time
@@ -51,17 +51,17 @@ type erased struct {
 	stones []tombstone
 }
 
-// tombstone is what keeps events out of the log.
+// tombstone keeps erased content out of the log.
 type tombstone struct {
 	schema.ErasureBegunPayload
 	at time.Time
-	// locked holds the hashes of the streams that take no events for a while.
+	// locked contains the hashes of the streams that take no events for a while.
 	locked   map[string]bool
 	lockedAt time.Time
 	lifted   bool
 }
 
-// MaxLock is how long an erasure may keep a stream from taking events. One that somebody has terminated keeps it for so long.
+// MaxLock is how long an erasure may keep a stream from taking events, and how long a terminated one does.
 const MaxLock = 12 * time.Hour
 
 // erasureTypes are the events of the audit stream by which tombstones change.
@@ -69,8 +69,8 @@ var erasureTypes = []string{
 	schema.ErasureBegun, schema.ErasureLocked, schema.ErasureApplied, schema.ErasureFinished, schema.ErasureLifted,
 }
 
-// learnErasures reads what the audit stream tells that the store does not know, as of the time, if it has grown to the
-// position. Then all that is remembered of streams is dropped: it may hold what was erased.
+// learnErasures reads the new events of the audit stream, as of the time, if it has grown to the position. It then
+// drops all cached streams, because they may contain erased content.
 func (s *Store) learnErasures(ctx context.Context, head uint64, now time.Time) error {
 	s.erased.mu.Lock()
 	defer s.erased.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Store) readTombstones(ctx context.Context, head uint64) ([]tombstone, e
 					stone.locked[stream] = true
 				}
 			case schema.ErasureFinishedPayload:
-				if x.Failed == "" { // One that broke off has said itself whether it leaves its locks.
+				if x.Failed == "" { // A failed erasure has recorded itself whether it leaves its locks.
 					find(x.ErasureID).locked = map[string]bool{}
 				}
 			case schema.ErasureLiftedPayload:
@@ -132,7 +132,7 @@ func (s *Store) readTombstones(ctx context.Context, head uint64) ([]tombstone, e
 	}
 }
 
-// tombstones returns what keeps events out, not older than half of a lease.
+// tombstones returns the tombstones in force, not older than half of a lease.
 func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	young := func() ([]tombstone, bool) {
 		s.erased.mu.Lock()
@@ -157,18 +157,18 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	return stones, nil
 }
 
-// Admits returns an [ErasedError] if the session, its user or its project was forgotten. Others are admitted. It is for who
-// wants to know before there is anything to store: an append is refused in any case.
+// Admits returns an [ErasedError] if the session, its user or its project was forgotten. Others are admitted. Use it to
+// check before there is anything to store: an append is refused in any case.
 func (s *Store) Admits(ctx context.Context, key schema.SessionKey) error {
 	return s.admit(ctx, key.Stream(), nil)
 }
 
-// AdmitsTo returns an [ErasingError] while an erasure is at work on the stream, and an [ErasedError] if it is of what was forgotten. It is for
-// who reads tables to write elsewhere what they say: they are not what the log says until the erasure has ended.
+// AdmitsTo returns an [ErasingError] while an erasure changes the stream, and an [ErasedError] if the stream was
+// erased. Use it before copying rows to another store: tables differ from the log until the erasure has ended.
 func (s *Store) AdmitsTo(ctx context.Context, stream string) error { return s.admit(ctx, stream, nil) }
 
-// admit returns an error if the stream, or one of the events, is of what was forgotten, or if an erasure is at work on the
-// stream.
+// admit returns an error if the stream, or one of the events, belongs to erased content, or if an erasure is changing
+// the stream.
 func (s *Store) admit(ctx context.Context, stream string, events []schema.Event) error {
 	if strings.HasPrefix(stream, schema.ErasurePrefix) {
 		return nil

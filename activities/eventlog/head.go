@@ -16,7 +16,7 @@ import (
 // headKey is the key of a context value: the heads that the caller knows, by stream.
 type headKey struct{}
 
-// knownHead is a head in a context, linked to those that the context held before.
+// knownHead is a head in a context, linked to the earlier heads of the context.
 type knownHead struct {
 	stream string
 	head   schema.StreamHead
@@ -30,23 +30,24 @@ type knownHead struct {
 
 const unread = -1
 
-// hasRead notes where the stream ended when it was read.
+// hasRead records where the stream ended when it was read.
 func (k *knownHead) hasRead(last uint64) { k.read.CompareAndSwap(unread, int64(last)) }
 
-// outdated reports whether the stream has grown to last since it was read: what is made of it is outdated.
+// outdated reports whether the stream has grown to last since it was read, which makes everything derived from it
+// outdated.
 func (k *knownHead) outdated(last uint64) bool {
 	at := k.read.Load()
 	return at != unread && uint64(at) != last
 }
 
-// WithHead returns a context that tells the store where the stream ends. Only the stream's only writer knows that: the
-// workflow that writes it hands the head from one activity to the next. With it, the store does not ask the server
-// for what it has read or appended itself in the last half minute. A head that is too low does no harm: the server
-// refuses an append that claims a position twice. If the context was used to read the stream before, and the stream
-// has grown since, the append fails with [ErrConcurrentWriter], because the events were made of too little. The caller
-// then begins again with a context of its own: a context is for one attempt at one piece of work. The writer also
-// promises that its dedupe keys are of this stream: a key that is in another stream may be stored a second time, and
-// such a copy is hidden.
+// WithHead returns a context that carries the end of the stream for the store. Only the stream's only writer knows the
+// end: the workflow that writes it hands the head from one activity to the next. With it, the store does not ask the
+// server for events that it read or appended itself in the last half minute. A head that is too low does no harm: the
+// server refuses an append that claims a position twice. If the context was used to read the stream before, and the
+// stream has grown since, the append fails with [ErrConcurrentWriter], because the events were derived from an outdated
+// stream. The caller then begins again with a new context: a context is for one attempt at one piece of work. The
+// writer also promises that its dedupe keys are of this stream: a key that is in another stream may be stored a second
+// time, and such a copy is hidden.
 func WithHead(ctx context.Context, stream string, head schema.StreamHead) context.Context {
 	if !head.Known {
 		return ctx
@@ -75,7 +76,7 @@ type againKey struct{}
 // the server once for each stream.
 func Again(ctx context.Context) context.Context { return context.WithValue(ctx, againKey{}, true) }
 
-// headOf returns what the context tells of the stream, or nil.
+// headOf returns the head that the context carries for the stream, or nil.
 func headOf(ctx context.Context, stream string) *knownHead {
 	for k, _ := ctx.Value(headKey{}).(*knownHead); k != nil; k = k.next {
 		if k.stream == stream {
@@ -85,8 +86,8 @@ func headOf(ctx context.Context, stream string) *knownHead {
 	return nil
 }
 
-// Head returns the head of the stream as the store last saw it, for the stream's only writer to hand on. It asks
-// nobody.
+// Head returns the head of the stream as the store last saw it, for the stream's only writer to hand on. It sends no
+// request.
 func (s *Store) Head(stream string) schema.StreamHead {
 	t, ok := s.tails.get(stream)
 	return schema.StreamHead{Known: ok, Seq: t.last}
@@ -102,16 +103,16 @@ func (s *Store) Load(ctx context.Context, stream string) (schema.StreamHead, err
 	return schema.StreamHead{Known: err == nil, Seq: t.last}, err
 }
 
-// Bounds of what the store remembers of streams.
+// Bounds of the tail cache.
 const (
 	// tailRows and tailBytes bound the events of one stream, allTailBytes those of all.
 	tailRows     = 1000
 	tailBytes    = 2 << 20
 	allTailBytes = 32 << 20
-	// entryBytes is about what a tail without events takes.
+	// entryBytes is the approximate size of a tail without events.
 	entryBytes = 512
-	// tailTrust is how long the server's answer about the end of a stream holds, if the only writer agrees. It is
-	// far shorter than the server takes to forget the token of an append.
+	// tailTrust is how long the server's answer about the end of a stream is trusted, if the only writer agrees. It is
+	// far shorter than the time after which the server forgets the token of an append.
 	tailTrust = 30 * time.Second
 	// tailRead is the number of events up to which a stream is read as a whole.
 	tailRead = 256
@@ -123,7 +124,7 @@ type tail struct {
 	events     []schema.Event
 	from, last uint64
 	bytes      int64
-	// seen is when the server told that last is the end, and born when the first of the events was read.
+	// seen is when the server reported last as the end, and born when the first of the events was read.
 	seen, born time.Time
 }
 
@@ -191,7 +192,7 @@ func (c *tails) get(stream string) (tail, bool) {
 	return e.Value.(namedTail).tail, true
 }
 
-// put remembers the tail, unless a longer one is known already, or what it holds was read before all were forgotten.
+// put stores the tail, unless a longer one is known already or the tail was read before the cache was cleared.
 func (c *tails) put(stream string, t tail) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,13 +243,13 @@ func (c *tails) clearedSince(t time.Time) bool {
 	return t.Before(c.cleared)
 }
 
-// tail returns the end of the stream, if the context tells its head: from memory, or from the server.
+// tail returns the end of the stream, if the context carries its head: from memory, or from the server.
 func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 	k := headOf(ctx, stream)
 	if k == nil {
 		return tail{}, false, nil
 	}
-	if _, err := s.tombstones(ctx); err != nil { // What is remembered may have been erased.
+	if _, err := s.tombstones(ctx); err != nil { // The remembered tail may have been erased.
 		return tail{}, false, err
 	}
 	if held := s.held(ctx, stream); held != nil && len(held.events) > 0 {
@@ -270,8 +271,8 @@ func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 	return t, err == nil, err
 }
 
-// readTail asks the server for what follows the tail, and remembers it. The stream ends at the given position or
-// later.
+// readTail reads the events after the tail from the server, and remembers them. The stream ends at the given position
+// or later.
 func (s *Store) readTail(ctx context.Context, stream string, t tail, head uint64) (tail, error) {
 	now := time.Now()
 	var events []schema.Event

@@ -21,7 +21,7 @@ import (
 	"axiommind/schema"
 )
 
-// counted counts the requests to the server that somebody waits for.
+// counted counts the requests to the server that a caller waits for.
 type counted struct {
 	driver.Conn
 	n atomic.Int64
@@ -39,7 +39,7 @@ func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver
 	return c.Conn.PrepareBatch(ctx, query, opts...)
 }
 
-// The only writer of a stream costs the server two requests for an append, and none for what it has seen before.
+// The only writer of a stream costs the server two requests for an append, and none for events that it has seen before.
 func TestHeadSparesRequests(t *testing.T) {
 	t.Parallel()
 	conn := &counted{Conn: database(t)}
@@ -63,7 +63,7 @@ func TestHeadSparesRequests(t *testing.T) {
 		all = append(all, got.Events[3*n:]...)
 		first := int64(0)
 		if n == 0 {
-			first = 1 // It asks once what was forgotten.
+			first = 1 // It asks once for erasures.
 		}
 		requests(2+first, "append")
 		head = s.Head("p/a")
@@ -100,7 +100,7 @@ func TestHeadSparesRequests(t *testing.T) {
 	_, err = other.Append(ctx, "p/a", said("p/a", 12))
 	require.NoError(t, err)
 	requests(2, "append of another program")
-	// The first one is told the new head, and reads what it has missed.
+	// The first one gets the new head, and reads the events that it has missed.
 	ctx = eventlog.WithHead(t.Context(), "p/a", other.Head("p/a"))
 	require.Len(t, collect(t, s.Stream(ctx, "p/a", eventlog.StreamOptions{})), 12)
 	requests(1, "read on")
@@ -159,7 +159,7 @@ func TestAppendToGrownStream(t *testing.T) {
 		require.True(t, eventlog.Retryable(err))
 		require.ErrorContains(t, err, "has grown to 1 since it was read")
 	}
-	// What is there already is no harm.
+	// Events that are stored already do no harm.
 	got, err := a.Append(ctx, "p/a", events("messages 0 to 9 ", 1))
 	require.NoError(t, err)
 	require.Zero(t, got.New)
@@ -233,8 +233,8 @@ func TestHeadModel(t *testing.T) {
 	headModel(t, 5)
 }
 
-// Programs that hand the head of a stream on to each other, retry with old ones, and forget, write what one program
-// without a memory writes (I2).
+// Programs that hand the head of a stream on to each other, retry with old ones, and forget, write the same as one
+// program without a memory (I2).
 func headModel(t *testing.T, draws int) {
 	t.Helper()
 	conn := database(t)
@@ -315,7 +315,7 @@ func TestWhole(t *testing.T) {
 	require.False(t, known, "a long one")
 }
 
-// Work that was begun before asks the server once for what another attempt may have appended.
+// Resumed work asks the server once for events that another attempt may have appended.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	conn := &counted{Conn: database(t)}
@@ -337,7 +337,8 @@ func TestAgain(t *testing.T) {
 	require.EqualValues(t, 1, conn.n.Load())
 }
 
-// An event that names no build names the run of the workflow whose activity appends it. The caller's events stay as they are.
+// An event that names no build names the run of the workflow whose activity appends it. The caller's events stay as
+// they are.
 func TestEventsNameTheirRun(t *testing.T) {
 	t.Parallel()
 	s := eventlog.New(database(t), eventlog.Options{})

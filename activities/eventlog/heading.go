@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Heading describes a session_ingested event without its payload: it tells which messages the event holds.
+// Heading describes a session_ingested event without its payload: it lists the messages of the event.
 type Heading struct {
 	ID, Stream, BuildID string
 	Seq                 uint64
@@ -95,7 +95,7 @@ func (s *Store) Totals(ctx context.Context, streams []string) (map[string]Total,
 	return totals, nil
 }
 
-// messageHeading is what the headings tell of a message.
+// messageHeading is the part of a message that the headings contain.
 type messageHeading struct {
 	Index      int
 	Role, Kind string

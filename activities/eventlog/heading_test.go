@@ -12,8 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Headings tell which messages the events of a session hold, in order and without copies, and lead to their
-// payloads.
+// Headings list the messages in a session's events, in order and without copies, and lead to their payloads.
 func TestHeadings(t *testing.T) {
 	t.Parallel()
 	conn := database(t)

@@ -23,10 +23,10 @@ type Held struct {
 // heldKey is the key of a context value: the [Held] of a stream.
 type heldKey struct{}
 
-// Hold returns a context in which appends to the stream are kept in memory. Reads of the stream through the context find
-// them, and [Held.Store] appends all of them at once. Without it they are lost: the work in between has to be repeatable. The
-// context has to know the stream's head (see [WithHead]), and is for one goroutine. A stream that the store does not remember
-// whole, or that grows too long for that, is appended to directly.
+// Hold returns a context in which appends to the stream are kept in memory. Reads of the stream through the context
+// find them, and [Held.Store] appends all of them at once. Without it they are lost: the work in between has to be
+// repeatable. The context has to know the stream's head (see [WithHead]), and is for one goroutine. A stream that the
+// store does not remember whole, or that grows too long for that, is appended to directly.
 func (s *Store) Hold(ctx context.Context, stream string) (context.Context, *Held) {
 	h := &Held{store: s, stream: stream, headings: map[string][2]string{}}
 	return context.WithValue(ctx, heldKey{}, h), h
@@ -59,8 +59,9 @@ func (h *Held) add(t tail, fresh []schema.Event, b batch) {
 	}
 }
 
-// Store appends the held events as one batch. It fails with [ErrConcurrentWriter] if the stream has grown meanwhile, or if
-// the store has learned of an erasure since: the events may repeat erased text. Held is empty afterwards, also after an error.
+// Store appends the held events as one batch. It fails with [ErrConcurrentWriter] if the stream has grown meanwhile, or
+// if the store has learned of an erasure since: the events may repeat erased text. Held is empty afterwards, also after
+// an error.
 func (h *Held) Store(ctx context.Context) error {
 	unlock, err := h.store.locks.lock(ctx, h.stream)
 	if err != nil {

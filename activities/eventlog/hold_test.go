@@ -33,7 +33,7 @@ func TestHold(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, first.New)
 	require.Equal(t, stored.Events, first.Events[:2], "known events are not held")
-	// A step that comes later is told the head of before.
+	// A later step gets the earlier head.
 	later := eventlog.WithHead(holding, "h/a", head)
 	all := collect(t, s.Stream(later, "h/a", eventlog.StreamOptions{}))
 	require.Equal(t, first.Events, all)
@@ -132,7 +132,8 @@ func TestHoldWhileSomethingIsErased(t *testing.T) {
 	}
 }
 
-// A stream is the same whether its appends are held or not: also one that is too long to be remembered, or whose end is not known.
+// A stream is the same whether its appends are held or not: also one that is too long to be remembered, or whose end is
+// not known.
 func TestHoldChangesNothing(t *testing.T) {
 	t.Parallel()
 	conn := database(t)

@@ -85,7 +85,7 @@ func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migr
 	return state.Pending, nil
 }
 
-// migrateHint says what to do about an error of a migration.
+// migrateHint returns the remedy for an error of a migration.
 func migrateHint(err error) string {
 	if hasCode(err, codeAccessDenied) {
 		return ": this user may not make tables: run worker migrate as one who may"

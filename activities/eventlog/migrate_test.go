@@ -32,7 +32,7 @@ func TestMigrate(t *testing.T) {
 	require.Empty(t, state.Pending)
 	require.Len(t, state.Applied, len(program))
 	require.Equal(t, program[0].Checksum, state.Applied[0].Checksum)
-	for _, m := range program { // What a crash before recording makes it do.
+	for _, m := range program { // A crash before recording repeats them.
 		for _, statement := range m.Statements {
 			require.NoError(t, conn.Exec(t.Context(), statement))
 		}

@@ -16,22 +16,22 @@ type offsetKey struct {
 	generation        uint64
 }
 
-// offsetRow is an offset that is to be saved.
+// offsetRow is an offset to save.
 type offsetRow struct {
 	Offset
-	// version is that of the projector.
+	// version is the version of the projector.
 	version uint32
 }
 
 const (
 	// saveAttempts bounds how often a program that has nothing else to do tries to save offsets.
 	saveAttempts = 60
-	// maxOffsets bounds the offsets that are remembered, and offsetBatch those that wait.
+	// maxOffsets bounds the cached offsets, and offsetBatch the pending ones.
 	maxOffsets  = 100_000
 	offsetBatch = 1000
 )
 
-// offsets remembers how far the projectors are, and saves it in the background. What is remembered may be too low,
+// offsets caches the checkpoints of the projectors and saves them in the background. A cached offset may be too low,
 // because other programs project too. Then events are applied again, which changes nothing.
 type offsets struct {
 	mu      sync.Mutex
@@ -76,7 +76,7 @@ func (o *offsets) get(k offsetKey) (Offset, bool) {
 	return at, ok
 }
 
-// advance notes how far a projector is. The offset is saved later.
+// advance records a projector's checkpoint. The offset is saved later.
 func (s *Store) advance(p Projector, generation uint64, stream string, at Offset) {
 	o := &s.offsets
 	o.mu.Lock()
@@ -96,7 +96,7 @@ func (s *Store) advance(p Projector, generation uint64, stream string, at Offset
 	}
 }
 
-// forget drops what is remembered of the projector's offsets.
+// forget drops the cached offsets of the projector.
 func (o *offsets) forget(projector string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -128,8 +128,8 @@ func (s *Store) saveLater() {
 	}
 }
 
-// SaveOffsets saves how far the projections are. The store does it by itself after [Options.Offsets]. A program
-// that ends calls it, or else the last events are applied once more by the next one.
+// SaveOffsets saves the checkpoints of the projections. The store does it by itself after [Options.Offsets]. A program
+// that ends calls it, or else the next one applies the last events once more.
 func (s *Store) SaveOffsets(ctx context.Context) error {
 	o := &s.offsets
 	unlock, err := s.locks.lock(ctx, "offsets")

@@ -101,7 +101,7 @@ func (sel selection) where(after position) (string, []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// takes reports whether an event of the stream is selected. What stands in the place of an erased one never is.
+// takes reports whether an event of the stream is selected. The placeholder of an erased event never is.
 func (sel selection) takes(e schema.Event) bool {
 	return e.Type != schema.EventErased && (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
 }
@@ -126,7 +126,7 @@ type page struct {
 const isCopy = `(stream, seq, event_id) IN (SELECT stream, seq, event_id FROM event_copies)`
 
 // A selection of a stream of up to shortRows events, none with a payload larger than shortPayload bytes, is read by one
-// plain query. They bound what such a page holds as DefaultPageBytes does.
+// plain query. These limits bound the size of such a page as DefaultPageBytes does.
 const (
 	shortRows    = 128
 	shortPayload = DefaultPageBytes / shortRows
@@ -177,7 +177,7 @@ func (s *Store) small(ctx context.Context, size int64, take func(e schema.Event,
 		FROM events_raw `+where, append([]any{size, size}, args...)...)
 }
 
-// add adds a row to the page. What is hidden, or stands in the place of an erased event, only moves its end.
+// add adds a row to the page. A hidden row, or the placeholder of an erased event, only moves the page's end.
 func (p *page) add(e schema.Event, hidden bool) {
 	p.last = position{stream: e.Stream, seq: e.Seq}
 	if !hidden && e.Type != schema.EventErased {
@@ -240,7 +240,7 @@ func (p place) before(q place) bool {
 	return p.stream < q.stream || p.stream == q.stream && p.seq < q.seq
 }
 
-// keepFirst notes the place of a copy if it is the one where readers see the event.
+// keepFirst records the place of a copy if it is the one where readers see the event.
 func keepFirst(out map[string]place, id string, p place) {
 	if q, ok := out[id]; !ok || p.before(q) {
 		out[id] = p

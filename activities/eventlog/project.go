@@ -26,20 +26,19 @@ type Projector interface {
 	Types() []string
 	// StreamPrefix is the prefix of the names of the streams to apply.
 	StreamPrefix() string
-	// Tables are all tables that Apply writes. The one that tells Apply what was applied already comes first: Apply
-	// writes it last.
+	// Tables are all tables that Apply writes. The first one records the applied events, so Apply writes it last.
 	Tables() []Table
 	// Apply writes the rows for events of one stream, which are in order. The rows must be durable when it returns.
 	Apply(ctx context.Context, events []schema.Event) error
 }
 
-// Partial is a [Projector] that makes rows of one stream only among those with a prefix. It is not behind the others, which it
-// may read or not.
+// Partial is a [Projector] for one stream only among those with a prefix. It has no backlog in the others, whether or
+// not it may read them.
 type Partial interface {
 	OneOf() (prefix, stream string)
 }
 
-// Progress is what a projection has done so far.
+// Progress is the work that a projection has done so far.
 type Progress struct {
 	// Streams counts the streams that were behind, and Events the events that were applied.
 	Streams int
@@ -55,8 +54,9 @@ type Offset struct {
 
 func (o Offset) position(stream string) position { return position{stream, o.LastSeq, o.LastEventID} }
 
-// Project applies the events of one stream that the projector has not applied yet, and saves the offset after the
-// rows. At the end of a rebuild it waits until the new tables are in place. If another version of the projector wrote the rows, the error is a [StaleError].
+// Project applies the events of one stream that the projector has not applied yet, and saves the offset after the rows.
+// At the end of a rebuild it waits until the new tables are in place. If another version of the projector wrote the
+// rows, the error is a [StaleError].
 func (s *Store) Project(ctx context.Context, p Projector, stream string) (Progress, error) {
 	_, progress, err := s.project(ctx, p, stream)
 	return progress, err
@@ -163,8 +163,8 @@ func (r *pass) all(ctx context.Context) error {
 	return r.s.SaveOffsets(ctx)
 }
 
-// behind returns the streams with the prefix and after the name that hold events which the projector has not seen, at most
-// maxIDs of them, in the order of their names.
+// behind returns the projector's backlog in the streams with the prefix and after the name, at most maxIDs of them, in
+// the order of their names.
 func (s *Store) behind(ctx context.Context, p Projector, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	err := s.queryAll(ctx, func(rows driver.Rows) error {
@@ -195,7 +195,7 @@ func (r *pass) remembered(ctx context.Context, stream string) (bool, error) {
 		return false, err
 	}
 	headOf(ctx, stream).hasRead(t.last)
-	// If the store does not know how far the projector is, all events are applied: some of them again.
+	// If the store does not know the checkpoint, all events are applied: some of them again.
 	at, _ := r.s.offsets.get(offsetKey{r.p.Name(), stream, r.lease.generation})
 	events, known := t.after(at.LastSeq)
 	if !known {
@@ -214,7 +214,7 @@ func (r *pass) remembered(ctx context.Context, stream string) (bool, error) {
 	return true, nil
 }
 
-// reached notes that the stream is applied up to last. Some of the events may be of other types: the offset is past
+// reached records that the stream is applied up to last. Some of the events may be of other types: the offset is past
 // them, so that they are not read again.
 func (r *pass) reached(stream string, applied []schema.Event, at Offset, last uint64) {
 	if n := len(applied); n > 0 {

@@ -16,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// tally keeps per stream the list of what its events of two types said, in a table.
+// tally keeps a list per stream of the values in its events of two types, in a table.
 type tally struct {
 	conn    driver.Conn
 	version uint32
@@ -166,7 +166,7 @@ func TestModel(t *testing.T) {
 }
 
 // model compares the log and a projection of it with a plain list in memory, under random appends, page sizes and
-// crashes: the reads are the list, and the incremental projection is the rebuilt one (I3, I4).
+// crashes. The reads equal the list, and the incremental projection equals the rebuilt one (I3, I4).
 func model(t *testing.T, draws int) {
 	t.Helper()
 	conn := database(t)

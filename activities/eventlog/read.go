@@ -64,7 +64,7 @@ func (s *Store) Get(ctx context.Context, eventID string) (schema.Event, error) {
 	return e, nil
 }
 
-// GetMany returns the events that exist, by id. It holds all of them in memory.
+// GetMany returns the events that exist, by id. It loads all of them into memory.
 func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error) {
 	places, err := s.places(ctx, eventIDs)
 	if err != nil {
@@ -80,13 +80,13 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	return all, nil
 }
 
-// Getter reads events by their ids: a [Store], or what stands in for it.
+// Getter reads events by their ids: a [Store] or a substitute.
 type Getter interface {
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 }
 
-// Numbered returns the events with the dedupe keys that key makes of 0, 1, 2 and so on, up to the first one that does not
-// exist: those of one command, which are stored all at once.
+// Numbered returns the events with the dedupe keys that key makes of 0, 1, 2 and so on, up to the first one that does
+// not exist. They are the events of one command, which are stored all at once.
 func Numbered(ctx context.Context, log Getter, key func(n int) string) ([]schema.Event, error) {
 	const page = 64
 	var out []schema.Event
@@ -182,8 +182,8 @@ func (s *Store) read(ctx context.Context, sel selection, after position, limit i
 	}
 }
 
-// pages yields the selected events in pages bounded by Options. Where the context tells the head of a stream, the
-// store need not ask the server for events that it remembers.
+// pages yields the selected events in pages bounded by Options. If the context carries the head of a stream, the store
+// need not ask the server for events that it remembers.
 func (s *Store) pages(ctx context.Context, sel selection, after position) iter.Seq2[[]schema.Event, error] {
 	return func(yield func([]schema.Event, error) bool) {
 		events, known, err := s.remembered(ctx, sel, after)
@@ -230,8 +230,9 @@ func (s *Store) remembered(ctx context.Context, sel selection, after position) (
 	return events, true, nil
 }
 
-// Whole returns all events of the stream that have one of the types, or known as false if the store does not remember the
-// stream as a whole: a long one, or one whose head the context does not know. Held events are among them (see [Store.Hold]).
+// Whole returns all events of the stream that have one of the types. It returns known as false if the store does not
+// remember the whole stream: a long one, or one whose head the context does not know. Held events are among them (see
+// [Store.Hold]).
 func (s *Store) Whole(ctx context.Context, stream string, types []string) (events []schema.Event, known bool, err error) {
 	return s.remembered(ctx, selection{stream: stream, types: types}, position{stream: stream})
 }

@@ -24,8 +24,8 @@ const testLease = 5 * time.Second
 // shortLease is for rebuilds of which no program writes the tables meanwhile. A busy machine applies a page in it.
 const shortLease = 2 * time.Second
 
-// chain folds each stream into one row that holds a word of each of its events, in order: it reads the row
-// before, so that a row which was lost or made of a part of the events shows for good.
+// chain folds each stream into one row with a word of each of its events, in order. It reads the previous row, so that
+// a row that was lost, or made of a part of the events, shows for good.
 type chain struct {
 	conn driver.Conn
 	// reading is called between the read of the rows and their write.
@@ -112,7 +112,7 @@ type movable interface {
 	over(conn driver.Conn) eventlog.Projector
 }
 
-// filledShadow makes the projector's rows anew beside those in use.
+// filledShadow rebuilds the projector's rows into shadow tables.
 func filledShadow(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ...movable) (sh *eventlog.Shadow, made, inUse []eventlog.Projector) {
 	t.Helper()
 	scratch, err := eventlog.MakeScratch(t.Context(), conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: id})
@@ -150,7 +150,7 @@ func fillShadow(t testing.TB, sh *eventlog.Shadow, p movable) {
 	}
 }
 
-// rebuild makes the projector's rows anew and puts them in place.
+// rebuild rebuilds the projector's rows and swaps them in.
 func rebuild(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ...movable) eventlog.Switched {
 	t.Helper()
 	sh, made, inUse := filledShadow(t, s, conn, id, ps...)
@@ -161,7 +161,7 @@ func rebuild(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ..
 	for {
 		done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, inUse)
 		if errors.Is(err, eventlog.ErrCalledOff) {
-			continue // The machine is slow, and somebody had waited too long.
+			continue // The machine is slow, and another program had waited too long.
 		}
 		require.NoError(t, err)
 		require.NoError(t, sh.Finish(t.Context(), made))
@@ -174,8 +174,8 @@ func TestI4RebuildBesideWriters(t *testing.T) {
 	rebuildBesideWriters(t, 1, 200*time.Millisecond)
 }
 
-// I4: rebuilds at the same time as programs that project leave the rows of a rebuild that was alone, though these read
-// what they write. At no time does a reader find fewer rows than before. The pace is the least time between two turns of
+// I4: rebuilds concurrent with projecting programs yield the rows of an undisturbed rebuild, though the programs read
+// their own rows. At no time does a reader find fewer rows than before. The pace is the least time between two turns of
 // a writer or the reader.
 func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 	t.Helper()
@@ -248,7 +248,7 @@ func digests(t *testing.T, s *eventlog.Store, p eventlog.Projector) []eventlog.D
 	return out
 }
 
-// What a plan reads is of one generation, though a rebuild replaces the tables in the middle of it.
+// A plan reads one generation, though a rebuild replaces the tables in the middle of it.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
@@ -287,7 +287,7 @@ func (p *sluggish) Apply(ctx context.Context, events []schema.Event) error {
 	return p.tally.Apply(ctx, events)
 }
 
-// sizes returns what was tried, with each size once. What takes too long is tried twice at most: the second time only if
+// sizes returns the sizes tried, each once. A size that takes too long is tried twice at most: the second time only if
 // some of the lease had passed at the first, as on a busy machine. Each size is half of the one before.
 func (p *sluggish) sizes(t *testing.T) []int {
 	t.Helper()
@@ -324,7 +324,7 @@ func TestProjectSlowly(t *testing.T) {
 
 	p.most, p.tried = 0, nil
 	require.NoError(t, s.SaveOffsets(t.Context()))
-	s = eventlog.New(conn, eventlog.Options{Lease: 200 * time.Millisecond}) // What it has time for it never does.
+	s = eventlog.New(conn, eventlog.Options{Lease: 200 * time.Millisecond}) // The lease is too short for any event.
 	_, err = s.Append(t.Context(), "p/a", said("p/a", 14))
 	require.NoError(t, err)
 	_, err = s.Project(t.Context(), p, "p/a")
@@ -333,7 +333,7 @@ func TestProjectSlowly(t *testing.T) {
 	require.Equal(t, []int{2, 1}, p.sizes(t))
 }
 
-// Rows of two versions of a projector never stand beside each other: neither program adds to the other's.
+// Rows of two versions of a projector never mix: neither program adds to the other's.
 func TestStaleProjection(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
@@ -393,7 +393,7 @@ func TestStandings(t *testing.T) {
 	require.Equal(t, eventlog.Standing{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
-	_, err = s.Append(t.Context(), "p/b", said("p/b", 6)) // The sixth is of a type that nobody wants.
+	_, err = s.Append(t.Context(), "p/b", said("p/b", 6)) // The sixth is of a type that no projector reads.
 	require.NoError(t, err)
 	require.Zero(t, standings(t, s, p).Behind)
 	sh, made, inUse := filledShadow(t, s, conn, "1", p)
@@ -412,7 +412,7 @@ func TestStandings(t *testing.T) {
 	require.Equal(t, []string{"tally"}, names)
 }
 
-// A digest tells rows apart by every column that a view shows, and by nothing else.
+// A digest distinguishes rows by every column that a view shows, and by nothing else.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
@@ -448,7 +448,7 @@ func TestDigest(t *testing.T) {
 	require.Equal(t, []string{`('it\'s','a')`, `('it\'s','a\n\'')`}, keys)
 }
 
-// Tables and views that somebody dropped are there again, and the log is as it was.
+// Dropped tables and views are restored, and the log is as it was.
 func TestRestoreTables(t *testing.T) {
 	t.Parallel()
 	conn := database(t)

@@ -24,7 +24,7 @@ func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Run all migrations, because a later one may have changed what an earlier one created.
+	// Run all migrations, because a later one may have changed a table of an earlier one.
 	for _, m := range program {
 		for n, statement := range m.Statements {
 			if err := execute(ctx, conn, statement); err != nil {
@@ -60,7 +60,7 @@ func MissingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	}
 	var missing []string
 	for _, m := range program {
-		for _, name := range m.Makes() {
+		for _, name := range m.Creates() {
 			if !there[name] {
 				missing = append(missing, name)
 			}

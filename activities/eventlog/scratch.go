@@ -12,8 +12,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Scratch is a database beside the one in use, on the same server and with the same tables. A program makes rows there
-// that nobody else reads, and drops it.
+// Scratch is a temporary database on the server of the one in use, with the same tables. A program makes rows there
+// that no other program reads, and drops it.
 type Scratch struct {
 	// Conn is a connection to the database, and Database its name.
 	Conn     driver.Conn
@@ -23,20 +23,20 @@ type Scratch struct {
 	note scratchNote
 }
 
-// ScratchKey says which scratch database is meant, among those of one database.
+// ScratchKey identifies a scratch database among those of one database.
 type ScratchKey struct {
 	// Purpose is a word of [a-z_]. ID is any text.
 	Purpose, ID string
 }
 
-// scratchNote is the comment of a scratch database: what tells it from a database that somebody else has made, whatever
-// that is called.
+// scratchNote is the comment of a scratch database. It distinguishes it from a database of other origin, whatever that
+// is called.
 type scratchNote struct {
-	// Of is the database that it was made beside.
+	// Of is the database that the scratch database belongs to.
 	Of      string `json:"axiommind_scratch_of"`
 	Purpose string `json:"purpose"`
 	ID      string `json:"id"`
-	// Used is when a program said last that it uses the database, in seconds since 1970 by the server's clock.
+	// Used is the last time when a program marked the database as in use, in seconds since 1970 by the server's clock.
 	Used int64 `json:"used"`
 }
 
@@ -85,7 +85,7 @@ func whereAndWhen(ctx context.Context, conn driver.Conn) (database string, now i
 	return database, now, err
 }
 
-// Use says that the database is in use: nobody takes it for left over for a while.
+// Use marks the database as in use: for a while no program takes it for a leftover.
 func (s *Scratch) Use(ctx context.Context) error {
 	if err := s.home.QueryRow(ctx, "SELECT toInt64(toUnixTimestamp(now()))").Scan(&s.note.Used); err != nil {
 		return fmt.Errorf("use scratch database %q: %w", s.Database, err)
@@ -126,7 +126,7 @@ func dropDatabase(ctx context.Context, conn driver.Conn, name string) error {
 type ScratchInfo struct {
 	ScratchKey
 	Database string
-	// Unused is how long ago a program said last that it uses the database.
+	// Unused is the time since a program last marked the database as in use.
 	Unused time.Duration
 }
 
@@ -159,8 +159,8 @@ func Scratches(ctx context.Context, conn driver.Conn) ([]ScratchInfo, error) {
 	return out, rows.Err()
 }
 
-// DropScratches drops the scratch databases with the purpose that nobody has used for the time, and returns their names.
-// It is for those of programs that were killed.
+// DropScratches drops the scratch databases with the purpose that were unused for the time, and returns their names.
+// Such databases are leftovers of killed programs.
 func DropScratches(ctx context.Context, conn driver.Conn, purpose string, unused time.Duration) ([]string, error) {
 	all, err := Scratches(ctx, conn)
 	if err != nil {
@@ -182,9 +182,8 @@ func DropScratches(ctx context.Context, conn driver.Conn, purpose string, unused
 const (
 	// maxPlainID is the length up to which an id is a part of the database's name as it is.
 	maxPlainID = 32
-	// maxPlainHome is that of the name of the database beside which it is, with each byte but letters and digits
-	// counted three times: so it is written in names of files. The longer a database's name is, the shorter those
-	// of its tables must be.
+	// maxPlainHome is the same limit for the name of the home database, where each byte but letters and digits counts
+	// three times, as it does in file names. The longer a database's name is, the shorter those of its tables must be.
 	maxPlainHome = 80
 	hashLength   = 16
 )
@@ -203,7 +202,7 @@ func ScratchDatabase(home string, key ScratchKey) string {
 	return ScratchPrefix(home, key.Purpose) + id
 }
 
-// ScratchPrefix returns what the names of all scratch databases of a database for the purpose begin with.
+// ScratchPrefix returns the common prefix of the names of a database's scratch databases for the purpose.
 func ScratchPrefix(home, purpose string) string {
 	if plain := len(notPlain.ReplaceAllString(home, "")); 3*len(home)-2*plain > maxPlainHome {
 		home = notPlain.ReplaceAllString(home[:min(len(home), maxPlainHome/2)], "_") + "_" + shortHash(home)

@@ -94,8 +94,8 @@ func scratchOf(t *testing.T, names ...string) {
 	}
 }
 
-// What killed programs have left is dropped: no database in use, of another purpose, of another home, or of somebody
-// else.
+// Leftovers of killed programs are dropped, but no database in use, of another purpose, of another home, or of another
+// program.
 func TestDropScratches(t *testing.T) {
 	t.Parallel()
 	conn, stranger := emptyHome(t, "'one`"), emptyHome(t, "'one`_rebuild")

@@ -24,14 +24,14 @@ const (
 // shadowGeneration is the only generation of a projection in a shadow.
 const shadowGeneration = 1
 
-// horizon is the table of a shadow that says how far each stream was when the rebuild began.
+// horizon is the table of a shadow that records the end of each stream at the start of the rebuild.
 const horizon = "rebuild_horizon"
 
 // ErrShadowGone is returned if the tables that a rebuild has filled are not there any more.
 var ErrShadowGone = errors.New("the tables of the rebuild are gone")
 
-// Shadow is a scratch database in which projections are made anew from the events of the log, while others write and
-// read the tables in use. [Shadow.Switch] puts the new tables in their place.
+// Shadow is a scratch database in which projections are rebuilt from the events of the log, while other programs write
+// and read the tables in use. [Shadow.Switch] swaps the new tables in.
 type Shadow struct {
 	*Scratch
 	id string
@@ -40,8 +40,8 @@ type Shadow struct {
 	bulk       *bulkConn
 }
 
-// BeginShadow makes the shadow with the id, which is of letters and digits, and notes how far the log is. It can be
-// called again. A switch of another rebuild that broke off is ended first.
+// BeginShadow makes the shadow with the id, which is of letters and digits, and records the end of the log. It can be
+// called again. An interrupted switch of another rebuild is ended first.
 func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projector) (*Shadow, error) {
 	current, err := s.generations(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) shadow(scratch *Scratch, id string) *Shadow {
 	return &Shadow{Scratch: scratch, id: id, live: s, made: made, bulk: &bulkConn{Conn: scratch.Conn}}
 }
 
-// EndSwitch ends a switch of the rebuild with the id that broke off: it calls it off, unless tables were exchanged
+// EndSwitch ends an interrupted switch of the rebuild with the id: it calls it off, unless tables were exchanged
 // already.
 func (s *Store) EndSwitch(ctx context.Context, id string, projectors ...Projector) error {
 	current, err := s.generations(ctx)
@@ -109,7 +109,7 @@ func (s *Store) EndSwitch(ctx context.Context, id string, projectors ...Projecto
 	return nil
 }
 
-// Bulk is the connection of the projectors that make rows in the shadow: what they insert is inserted later, in large
+// Bulk is the connection of the projectors that make rows in the shadow. Inserts through it are sent later, in large
 // blocks.
 func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 
@@ -183,7 +183,7 @@ func tableNames(projectors []Projector) []string {
 	return slices.Compact(out)
 }
 
-// Together returns the projectors, of all, that must be made anew with those named: they share a table.
+// Together returns the projectors to rebuild with the named ones: these, and those that share a table with them.
 func Together(all, named []Projector) []Projector {
 	tables := tableNames(named)
 	var out []Projector
@@ -195,7 +195,7 @@ func Together(all, named []Projector) []Projector {
 	return out
 }
 
-// Place is how far a pass over the log is: in the order of the streams' names.
+// Place is the position of a pass over the log, in the order of the streams' names.
 type Place struct {
 	Stream string `json:"stream,omitempty"`
 	Seq    uint64 `json:"seq,omitempty"`
@@ -206,7 +206,7 @@ type Filled struct {
 	// Place is where to go on. Done is true if there is nothing more.
 	Place Place
 	Done  bool
-	// Events counts those that were applied, and Pages the blocks in which they were read.
+	// Events counts the applied events, and Pages the blocks in which they were read.
 	Events, Pages int
 }
 
@@ -273,7 +273,7 @@ func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event)
 	return sh.bulk.flush(ctx, p)
 }
 
-// filled notes that the projector's rows are complete up to the horizon.
+// filled records that the projector's rows are complete up to the horizon.
 func (sh *Shadow) filled(ctx context.Context, p Projector) error {
 	err := sh.home.Exec(settled(ctx), `INSERT INTO `+sh.made.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
 		SELECT ?, stream, last_seq, last_ts, '', ?, ? FROM `+sh.table(horizon)+` WHERE startsWith(stream, ?)`,

@@ -51,7 +51,8 @@ type Options struct {
 type Store struct {
 	conn driver.Conn
 	opts Options
-	// offsetsTable holds the generations and offsets of the projectors: that of the database in use, or of a [Shadow].
+	// offsetsTable is the table of the projectors' generations and offsets: that of the database in use, or of a
+	// [Shadow].
 	offsetsTable string
 
 	locks   keyedMutex

@@ -80,7 +80,7 @@ func count(t testing.TB, conn driver.Conn, sql string, args ...any) uint64 {
 	return n
 }
 
-// requireSound checks what must hold of the log whatever happened (I7).
+// requireSound checks the invariants of the log (I7).
 func requireSound(t testing.TB, conn driver.Conn) {
 	t.Helper()
 	require.Zero(t, count(t, conn, `SELECT toUInt64(count() - uniqExact(event_id)) FROM events`), "the view shows an event twice")
@@ -98,11 +98,10 @@ func requireSound(t testing.TB, conn driver.Conn) {
 	require.EqualValues(t, len(seen), count(t, conn, `SELECT count() FROM events`))
 }
 
-// flaky is a connection whose inserts lose their answer, or never arrive, as told.
+// flaky is a connection whose inserts lose their answer, or never arrive, as its functions decide.
 type flaky struct {
 	driver.Conn
-	// before and after are called around sending a batch to the event log; an error is what the
-	// caller sees.
+	// before and after are called around sending a batch to the event log. The caller sees their errors.
 	before, after func() error
 }
 

@@ -17,7 +17,7 @@ import (
 // try again.
 var ErrCalledOff = errors.New("the switch to the new tables was called off by a program that had waited too long")
 
-// SwitchOptions say what [Shadow.Switch] does beside.
+// SwitchOptions are the options of [Shadow.Switch].
 type SwitchOptions struct {
 	// Compare keeps a copy of the rows of then, old and new, for [Shadow.Compare].
 	Compare bool
@@ -29,14 +29,14 @@ type SwitchOptions struct {
 type Switched struct {
 	// Generation is the number of the switch. [Shadow.Compare] wants it.
 	Generation uint64
-	// Events counts those that came so late that they were applied while writers waited.
+	// Events counts the late events, which were applied while writers waited.
 	Events int
 	// Waited is how long writers of the projections had to wait.
 	Waited time.Duration
 }
 
-// decision is what became of a switch. It is told by the name of an empty table in the shadow, because the server
-// renames a table once: of several programs that decide, one does.
+// decision is the outcome of a switch. The name of an empty table in the shadow records it, because the server renames
+// a table once: of several programs that decide, only one succeeds.
 type decision string
 
 const (
@@ -50,10 +50,10 @@ func (sh *Shadow) decisionTable(number uint64, d decision) string {
 	return fmt.Sprintf("switch_%d_%s", number, d)
 }
 
-// Switch puts the tables of the shadow in the place of those in use. Programs that write the projections wait until it
-// is done; readers always find complete tables, old or new. It can be called again after a crash at any moment. If it is
-// not, a program that waits either calls the switch off or finishes it; in the first case Switch returns
-// [ErrCalledOff]. The projectors write through [Shadow.Bulk], inUse through the connection of the store.
+// Switch swaps the tables of the shadow in. Programs that write the projections wait until it is done. Readers always
+// find complete tables, old or new. It can be called again after a crash at any moment. If it is not, a waiting program
+// either calls the switch off or finishes it. In the first case Switch returns [ErrCalledOff]. The projectors write
+// through [Shadow.Bulk], inUse through the connection of the store.
 func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Projector) (Switched, error) {
 	if err := sh.complete(ctx, made); err != nil {
 		return Switched{}, err
@@ -115,7 +115,7 @@ func (sh *Shadow) complete(ctx context.Context, projectors []Projector) error {
 	return nil
 }
 
-// approach applies what is behind by now, while nobody waits, unless the switch has begun already.
+// approach applies the backlog before other programs have to wait, unless the switch has begun already.
 func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []Projector) error {
 	current, err := sh.live.generations(ctx)
 	if err != nil {
@@ -143,8 +143,8 @@ func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []P
 	return nil
 }
 
-// announce notes the generation that the switch begins, or finds the one of a call that broke off. From here on
-// programs wait that want to write.
+// announce records the generation that the switch begins, or finds the one of an interrupted call. From here on,
+// programs that want to write wait.
 func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64, decision, error) {
 	current, err := sh.live.generations(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64,
 	return mine, undecided, nil
 }
 
-// decision returns what became of the switch.
+// decision returns the outcome of the switch.
 func (sh *Shadow) decision(ctx context.Context, number uint64) (decision, error) {
 	tables, err := sh.live.tablesOf(ctx, sh.Database)
 	if err != nil {
@@ -200,7 +200,7 @@ func (sh *Shadow) decision(ctx context.Context, number uint64) (decision, error)
 	return noDecision, nil
 }
 
-// decide decides about the switch, unless somebody has, and returns the decision.
+// decide decides about the switch, unless another program has, and returns the decision.
 func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decision, error) {
 	err := sh.home.Exec(ctx, "RENAME TABLE "+sh.table(sh.decisionTable(number, undecided))+" TO "+sh.table(sh.decisionTable(number, d)))
 	if err != nil && !hasCode(err, codeUnknownTable, codeTableExists) {
@@ -209,7 +209,7 @@ func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decisi
 	return sh.decision(ctx, number)
 }
 
-// lastRows applies the last events, to the tables in use too if they are compared. Nobody else writes meanwhile.
+// lastRows applies the last events, to the tables in use too if they are compared. No other program writes meanwhile.
 func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, made, inUse []Projector) (events int, err error) {
 	for _, p := range made {
 		done, err := sh.catchUp(ctx, p)
@@ -237,10 +237,11 @@ func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, 
 	return events, sh.keepAll(ctx, tableNames(made), number)
 }
 
-// tablesAtOnce is how many tables are marked, copied or exchanged at a time: each takes a few statements that have little to do.
+// tablesAtOnce is how many tables are marked, copied or exchanged at a time: each takes a few statements that have
+// little to do.
 const tablesAtOnce = 4
 
-// keepAll copies the rows of the tables in use and of those that were made.
+// keepAll copies the rows of the tables in use and of the shadow tables.
 func (sh *Shadow) keepAll(ctx context.Context, names []string, number uint64) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(tablesAtOnce)
@@ -295,8 +296,7 @@ func (sh *Shadow) adoptAll(ctx context.Context, projectors []Projector, number u
 	return adoptions.Wait()
 }
 
-// adopt puts the projector's tables in place and notes that its generation is ready. It may be called by several
-// programs at once.
+// adopt swaps the projector's tables in and records that its generation is ready. Several programs may call it at once.
 func (sh *Shadow) adopt(ctx context.Context, p Projector, number uint64) error {
 	for _, t := range p.Tables() {
 		if err := sh.exchange(ctx, t.Name); err != nil {
@@ -315,9 +315,9 @@ func (sh *Shadow) adopt(ctx context.Context, p Projector, number uint64) error {
 // exchangeTries bounds how often a table is claimed that others claim too.
 const exchangeTries = 20
 
-// exchange exchanges the table in use with that of the shadow, once, whoever else does the same and whenever any of
-// them was killed. To exchange a table a program first gives it a name that nobody else knows, and who wants to do it
-// after that program was killed renames it again: the statement of the first one then finds no table.
+// exchange exchanges the table in use with that of the shadow, once, even if other programs do the same or are killed
+// at any moment. To exchange a table a program first gives it a name that no other program knows. If that program is
+// killed, the next one renames the table again: the statement of the first then finds no table.
 func (sh *Shadow) exchange(ctx context.Context, name string) error {
 	var failed error
 	for range exchangeTries {
@@ -337,7 +337,7 @@ func (sh *Shadow) exchange(ctx context.Context, name string) error {
 			return err
 		}
 		if tables[own] != sh.mark() {
-			continue // Who had claimed it before has exchanged it, or somebody has claimed it since.
+			continue // An earlier claimant has exchanged it, or a later one has claimed it.
 		}
 		failed = sh.home.Exec(ctx, "EXCHANGE TABLES "+Identifier(name)+" AND "+sh.table(own))
 		if failed != nil && !hasCode(failed, codeUnknownTable) {
@@ -347,10 +347,10 @@ func (sh *Shadow) exchange(ctx context.Context, name string) error {
 	return failed
 }
 
-// claimPrefix is that of the names that programs give to a table of the shadow before they exchange it.
+// claimPrefix is the prefix of the names that programs give to a table of the shadow before they exchange it.
 func claimPrefix(name string) string { return name + "_claimed_" }
 
-// claimable returns the name under which the table of the shadow is to be claimed, or that it is in use already.
+// claimable returns the name under which a program can claim the table of the shadow, or that it is in use already.
 func (sh *Shadow) claimable(ctx context.Context, name string) (from string, done bool, err error) {
 	tables, err := sh.live.tablesOf(ctx, sh.Database)
 	if err != nil {
@@ -385,8 +385,8 @@ func (sh *Shadow) replaced(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// takeStrangers copies the rows of projectors that the rebuild did not know from the table that was in use: of an
-// embedding version, say, that a worker began with meanwhile.
+// takeStrangers copies the rows of projectors that the rebuild did not know from the old table: for example of an
+// embedding version that a worker began meanwhile.
 func (sh *Shadow) takeStrangers(ctx context.Context, t Table) error {
 	if t.Column == "" {
 		return nil
@@ -422,7 +422,7 @@ func (sh *Shadow) valuesOf(ctx context.Context, t Table) ([]string, error) {
 	return out, nil
 }
 
-// Finish drops what the rebuild has left: the tables that were in use, or those that were made.
+// Finish drops the leftovers of the rebuild: the tables replaced, or the new ones if they are not used.
 func (sh *Shadow) Finish(ctx context.Context, projectors []Projector) error {
 	for _, p := range projectors {
 		for _, t := range p.Tables() {

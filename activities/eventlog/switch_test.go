@@ -77,10 +77,9 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 	switchKilled(t, slices.Values(writes))
 }
 
-// I2, I3: a program that is killed before or after any write of a switch leaves complete tables, and either it is called
-// again and finishes, or one that waits ends the switch. In each case the rows are those that the log says, and a wrong
-// row is gone once the rebuild is done. switchKilled kills at the writes, until a switch has fewer, and returns how it
-// has killed.
+// I2, I3: a program that is killed before or after any write of a switch leaves complete tables. Either it is called
+// again and finishes, or a waiting one ends the switch. In each case the rows match the log, and a wrong row is gone
+// once the rebuild is done. switchKilled kills at the writes, until a switch has fewer, and returns how it has killed.
 func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 	t.Helper()
 	conn := database(t)
@@ -259,7 +258,7 @@ func (p part) over(conn driver.Conn) eventlog.Projector {
 	return part{p.tally.over(conn).(*tally), p.value}
 }
 
-// Projectors that share a table are made anew together, and the rows of one that began meanwhile stay.
+// Projectors that share a table are rebuilt together, and the rows of one that began meanwhile stay.
 func TestSharedTable(t *testing.T) {
 	t.Parallel()
 	conn := database(t)

@@ -8,8 +8,8 @@ import (
 	"axiommind/schema"
 )
 
-// ProjectTogether is like [Store.ProjectAll] for the streams with the prefix, and reads and applies the events of many
-// streams at once: what is read or inserted apart costs as much for one event as for many. The projector's Apply must take
+// ProjectTogether is like [Store.ProjectAll] for the streams with the prefix, but reads and applies the events of many
+// streams at once: a separate read or insert costs as much for one event as for many. The projector's Apply must take
 // events of several streams, one stream after the other.
 func (s *Store) ProjectTogether(ctx context.Context, p Projector, prefix string) (Progress, error) {
 	for {

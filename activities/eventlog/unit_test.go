@@ -83,7 +83,7 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
-// What the program itself writes goes the short way, whatever the texts hold.
+// JSON that the program itself writes takes the fast path, whatever the texts contain.
 func TestPlainCanonical(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

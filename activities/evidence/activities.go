@@ -34,7 +34,7 @@ type AlignInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// AlignResult counts what this build aligned.
+// AlignResult counts the entries of the extractions that this build aligned.
 type AlignResult struct {
 	Entries int `json:"entries"`
 	Aligned int `json:"aligned"`
@@ -89,23 +89,22 @@ type RealignInput struct {
 	At time.Time `json:"at"`
 }
 
-// RealignResult counts what this act judged anew.
+// RealignResult counts the quotes that this act judged again.
 type RealignResult struct {
-	// Pieces are the quotes judged anew, Proven those that are proven since, Unproven those that are not any
-	// more.
+	// Pieces are the quotes that were judged again, Proven those that are newly proven, Unproven those that no longer are.
 	Pieces   int `json:"pieces"`
 	Proven   int `json:"proven"`
 	Unproven int `json:"unproven"`
-	// Extractions are those that were ever judged anew, by this act or one before it, and BuildID is that of the
-	// last of them. Without any, no entry of the session has to be looked at again.
+	// Extractions are those that were ever judged again, by this act or an earlier one, and BuildID is that of the last of
+	// them. Without any, no entry of the session has to be checked again.
 	Extractions int    `json:"extractions"`
 	BuildID     string `json:"build_id"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// RealignSession judges anew, by today's rule, every extraction of the session that only older rules have
-// judged. What they said stays in the log.
+// RealignSession judges again, by the current rule, every extraction of the session that only older rules have judged.
+// The old judgements stay in the log.
 func (a *Activities) RealignSession(ctx context.Context, in RealignInput) (RealignResult, error) {
 	return boundary.Run(ctx, in, func(ctx context.Context, in RealignInput) (RealignResult, error) {
 		ctx, err := a.log.AsWriter(ctx, in.Stream(), schema.StreamHead{})
@@ -146,7 +145,7 @@ func (a *Activities) realignSession(ctx context.Context, in RealignInput) (Reali
 		}
 		result.Extractions++
 		result.BuildID = x.buildID
-		// An attempt that broke off may have stored it: it is of this act all the same.
+		// An interrupted attempt may have stored it: it belongs to this act all the same.
 		if last := x.judgements[n-1]; last.at.Equal(in.At) {
 			result.compare(x.judgements[n-2].Entries, last.Entries)
 		}
@@ -170,12 +169,12 @@ func (r *RealignResult) compare(before, now []schema.AlignedEntry) {
 	}
 }
 
-// maxJudged is how many extractions are aligned before what comes of them is appended. It bounds what is held of a long
-// session.
+// maxJudged is the number of extractions that are aligned before the results are appended. It bounds the memory for a
+// long session.
 const maxJudged = 64
 
-// judge aligns the extractions by today's rule, appends what comes of it, and calls each with it, in their order.
-// Without a build it is the work of those that extracted.
+// judge aligns the extractions by the current rule, appends the results, and calls each with them, in order. Without a
+// build, the events name the builds that extracted.
 func (a *Activities) judge(
 	ctx context.Context, in AlignInput, extractions []*extraction, each func(*extraction, schema.EvidenceAlignedPayload),
 ) error {
@@ -209,8 +208,8 @@ func (a *Activities) judge(
 	return nil
 }
 
-// align finds the quotes of the extractions, each in its window, and returns what comes of it in their order. It
-// goes through the windows in the order of the session, so that each of its messages is read once.
+// align finds the quotes of the extractions, each in its window, and returns the results in their order. It goes
+// through the windows in the order of the session, so that each of its messages is read once.
 func align(ctx context.Context, s *session.Session, aligner *Aligner, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
 	order := make([]int, len(extractions))
 	for i := range order {
@@ -236,7 +235,7 @@ func align(ctx context.Context, s *session.Session, aligner *Aligner, extraction
 	return judged, nil
 }
 
-// extraction is a memory_extracted event and what was judged of its quotes, in order.
+// extraction is a memory_extracted event with the judgements of its quotes, in order.
 type extraction struct {
 	eventID, buildID string
 	schema.MemoryExtractedPayload
@@ -253,7 +252,7 @@ func (x *extraction) outdated() bool {
 	return len(x.judgements) > 0 && !slices.ContainsFunc(x.judgements, func(j judgement) bool { return j.Rule >= Rule })
 }
 
-// extractions returns those of the session, in order.
+// extractions returns the extractions of the session, in order.
 func (a *Activities) extractions(ctx context.Context, session schema.SessionKey) ([]*extraction, error) {
 	var all []*extraction
 	byID := map[string]*extraction{}

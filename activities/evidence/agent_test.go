@@ -9,8 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// An agent's statement is found word for word, names the agent, and proves nothing. Evidence that names another agent, or the
-// user, is false.
+// An agent's statement is found word for word, names the agent, and proves nothing. Evidence that names
+// another agent, or the user, is false.
 func TestAgentsStatementProvesNothing(t *testing.T) {
 	t.Parallel()
 	m := schema.Message{Role: schema.RoleAssistant, Kind: schema.KindStatement, Author: "mcp:claude/\"名\"", Text: "The user likes tea."}

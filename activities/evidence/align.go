@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// MaxOccurrences is how many places are listed at most of a quote that stands in several.
+// MaxOccurrences is the maximum number of places that are listed for a quote.
 const MaxOccurrences = 256
 
 // MostListed returns how many places are listed at most of a quote that a method found. The source may
@@ -20,16 +20,15 @@ func MostListed(m schema.Method) int {
 	return MaxOccurrences
 }
 
-// Aligner finds quotes in the messages of one window. It prepares a message when a quote first
-// needs it and keeps what it prepared, so that many quotes against the same messages are cheap.
-// It is not safe for concurrent use.
+// Aligner finds quotes in the messages of one window. It prepares a message when a quote first needs it and keeps
+// the result, so that many quotes against the same messages are cheap. It is not safe for concurrent use.
 type Aligner struct {
 	sources []*Source
 	byIndex map[int]*Source
 }
 
-// NewAligner returns an Aligner for the messages, which it addresses by their Index. The function
-// eventID gives the id of the event that holds a message; nil leaves the ids empty.
+// NewAligner returns an Aligner for the messages, which it addresses by their Index. The function eventID returns
+// the id of a message's event; nil leaves the ids empty.
 func NewAligner(messages []schema.Message, eventID func(messageIndex int) string) *Aligner {
 	a := &Aligner{
 		sources: make([]*Source, 0, len(messages)),
@@ -54,8 +53,8 @@ func (a *Aligner) take(s *Source) {
 	a.byIndex[s.index] = s
 }
 
-// next turns to the messages of another window of the same session. What was prepared of messages that both windows
-// have is kept, because a long message is in many windows.
+// next switches to the messages of another window of the same session. Prepared messages that both windows have are
+// kept, because a long message is in many windows.
 func (a *Aligner) next(messages []schema.Message, eventID func(messageIndex int) string) {
 	before := a.byIndex
 	a.sources, a.byIndex = nil, make(map[int]*Source, len(messages))
@@ -85,14 +84,14 @@ func (a *Aligner) AlignEntry(quotes []schema.Quote) (evidence []schema.Evidence,
 	return evidence, aligned
 }
 
-// finding is where a quote was found, and which of the places may be chosen: those where it proves, or all
-// when it proves nowhere.
+// finding is where a quote was found, and which of the places may be chosen: those where it proves, or all if it
+// proves nowhere.
 type finding struct {
 	source *Source
 	places []place
 }
 
-// choose sets what evidence says of its place.
+// choose sets the fields of evidence that depend on its place.
 func (f *finding) choose(e *schema.Evidence, p place) {
 	e.Span, e.Proven, e.Within = f.source.span(p.extent), p.proven, nil
 	e.Trust, e.By = f.source.trust(p.extent), f.source.by()
@@ -138,9 +137,8 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 	return e, f
 }
 
-// find looks for a quote in the stated message, which is nil when the window has none of that
-// index, and then in the others. Equal text in one other message goes before merely similar text in
-// the stated one.
+// find looks for a quote in the stated message, and then in the others. stated is nil if the window has no message
+// of that index. Equal text in one other message precedes merely similar text in the stated one.
 func (a *Aligner) find(q *quote, stated *Source) (*Source, *match, string) {
 	reason := schema.ReasonInvalidIndex
 	if stated != nil {
@@ -178,8 +176,8 @@ func (a *Aligner) find(q *quote, stated *Source) (*Source, *match, string) {
 	return nil, nil, reason
 }
 
-// elsewhere returns the only message beside the stated one in which search finds something, or
-// reports that there are several.
+// elsewhere returns the only message other than the stated one in which search finds something, or reports that
+// there are several.
 func (a *Aligner) elsewhere(stated *Source, search func(*Source) *match) (only *Source, m *match, several bool) {
 	for _, s := range a.sources {
 		if s == stated {

@@ -22,7 +22,8 @@ func requireTrue(t require.TestingT, messages []schema.Message, e schema.Evidenc
 	require.Failf(t, "no such message", "index %d", e.MessageIndex)
 }
 
-// TestAlignFinds: finding judges no meaning. What differs from the source is found and not aligned.
+// TestAlignFinds: finding judges no meaning. A quote that differs from the source is found and not
+// aligned.
 func TestAlignFinds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -102,7 +103,7 @@ func TestAlignSaysWhyNot(t *testing.T) {
 	}
 }
 
-// A short quote is found only where it is all that an answer to a question of the harness says.
+// A short quote is found only if it is the whole answer to a question of the harness.
 func TestAlignShortAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

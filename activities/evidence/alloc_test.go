@@ -11,7 +11,7 @@ import (
 )
 
 // TestAlignmentAllocatesInProportion bounds the bytes that finding, or not finding, a quote may take:
-// what grows with the square of the message does not pass. It does not run beside other tests, whose
+// growth with the square of the message fails. It does not run in parallel with other tests, whose
 // allocations would count.
 func TestAlignmentAllocatesInProportion(t *testing.T) {
 	text := strings.Repeat("The gardeners plant tulips under old oaks, when 12 frosts have left. ", 4000)

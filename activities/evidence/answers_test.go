@@ -63,8 +63,9 @@ func TestRecordAnswers(t *testing.T) {
 	require.NoError(t, os.WriteFile(answersFile, append(out, '\n'), 0o600))
 }
 
-// TestWeakModelProves: of the answers of a small model, those are proven that quote whole sentences of the speaker: no order of a
-// pasted text, which the model took for the user's, and no piece of a sentence that says the opposite (I1).
+// TestWeakModelProves: of the answers of a small model, only those that quote whole sentences of the speaker are
+// proven. An order in a pasted text, which the model took for the user's, proves nothing, nor does a piece of a
+// sentence that says the opposite (I1).
 func TestWeakModelProves(t *testing.T) {
 	t.Parallel()
 	for _, a := range readAnswers(t) {

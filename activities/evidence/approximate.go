@@ -15,8 +15,7 @@ const (
 	// MinSimilarity is the least similarity of an approximate match. Similarity is 1 - d/n, where d is the
 	// edit distance of the normal forms and n the length of the longer, in runes.
 	MinSimilarity = 0.85
-	// MinLettersAlone is how many letters and digits a quote needs to be found by these alone, whatever stands
-	// between them.
+	// MinLettersAlone is the minimum number of letters and digits of a quote that is found by these alone.
 	MinLettersAlone = 10
 	// MaxApproximateRunes is the length of the longest quote that is matched approximately.
 	MaxApproximateRunes = 4096
@@ -34,8 +33,8 @@ type candidate struct {
 	ends     []int
 }
 
-// similar finds a quote by its similarity: the places most like it. It reports whether something came near,
-// whether or not it was near enough.
+// similar finds a quote by its similarity: the most similar places. It reports whether any place came near,
+// near enough or not.
 func (s *Source) similar(q *quote) (m *match, near bool) {
 	runes := q.pattern().Runes
 	if len(runes) < schema.MinLetters || len(runes) > MaxApproximateRunes {
@@ -64,8 +63,8 @@ func (s *Source) similar(q *quote) (m *match, near bool) {
 	return matchOf(schema.MethodApproximate, approximateConfidence(best), places), len(candidates) > 0
 }
 
-// asLetters finds a quote whose letters and digits stand in the message one after another, whatever stands
-// between them: one that has lost its punctuation and its spaces.
+// asLetters finds a quote whose letters and digits follow each other in the message, regardless of the
+// characters between them. Such a quote has lost its punctuation and its spaces.
 func (s *Source) asLetters(q *quote) *match {
 	letters := q.letters().Text
 	if utf8.RuneCountInString(letters) < MinLettersAlone {
@@ -113,9 +112,9 @@ func (s *Source) candidates(q *quote) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// fit chooses the boundaries of a candidate and returns its similarity to the quote. Of boundaries at the same
-// distance it takes those whose first and last runes are the quote's, then those that need the fewest runes
-// lost or gained, then those that agree longest from both ends.
+// fit chooses the boundaries of a candidate and returns its similarity to the quote. At the same distance it
+// prefers boundaries whose first and last runes are the quote's, then those that need the fewest runes lost or
+// gained, then those that agree longest from both ends.
 func (s *Source) fit(q *quote, c candidate) (best extent, similarity float64) {
 	runes, v := q.pattern().Runes, s.form()
 	rank := -1

@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// caseFile is a file of quotes of one message each. The items of the alignment form have the places that a
-// reader finds the quote at, those of the proof form whether it proves.
+// caseFile is a file of quotes of one message each. The items of the alignment form have the places where a
+// reader finds the quote. Those of the proof form have whether it proves.
 type caseFile struct {
 	Classes []string          `json:"classes"`
 	Form    string            `json:"form"`
@@ -46,8 +46,8 @@ type proofCase struct {
 	Why      string `json:"why"`
 }
 
-// What every class of an alignment file has to reach, besides every ambiguous quote flagged as such and no
-// absent quote found.
+// Minimums for every class of an alignment file. Besides, every ambiguous quote must be flagged as such,
+// and no absent quote found.
 const (
 	leastFound      = 1.0
 	leastBoundaries = 0.995
@@ -112,7 +112,7 @@ func judgeProofs(t *testing.T, v *sharedtest.Verdicts, cases []proofCase) {
 	}
 }
 
-// class counts what became of the items of one class of an alignment file.
+// class counts the outcomes of the items of one class of an alignment file.
 type class struct {
 	outcome
 	present, located, boundaries, falsely, ambiguous, flagged int
@@ -141,7 +141,7 @@ func judgeAlignment(t *testing.T, v *sharedtest.Verdicts, cases []alignmentCase)
 
 func jsonID(id int) string { raw, _ := json.Marshal(id); return string(raw) }
 
-// judge aligns one item, counts it, and says what is wrong with the result.
+// judge aligns one item, counts it, and returns the defect of the result.
 func judge(t *testing.T, item alignmentCase, c *class) string {
 	t.Helper()
 	e := align(item.Message, item.Quote)
@@ -178,7 +178,7 @@ func judge(t *testing.T, item alignmentCase, c *class) string {
 	return ""
 }
 
-// truthOf gives a span in all the units of a case, the UTF-16 ones counted here.
+// truthOf returns a span in all the units of a case, with the UTF-16 ones counted here.
 func truthOf(text string, s schema.Span) caseTruth {
 	start := len(utf16.Encode([]rune(text[:s.ByteStart])))
 	return caseTruth{

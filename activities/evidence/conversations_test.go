@@ -26,7 +26,8 @@ import (
 	"axiommind/schema"
 )
 
-// conversation is a conversation of a shared corpus: its sessions of messages, and what others wrote of it.
+// conversation is a conversation of a shared corpus: its sessions of messages, and texts that others wrote about
+// it.
 type conversation struct {
 	name        string
 	sessions    [][]string
@@ -105,7 +106,7 @@ func longmemeval(tb testing.TB, most int) []conversation {
 	return all
 }
 
-// sentences parts a text by UAX #29 and leaves out what is too short to be looked for.
+// sentences splits a text by UAX #29 and leaves out sentences that are too short to look for.
 func sentences(text string) []string {
 	var all []string
 	for state := -1; text != ""; {
@@ -126,7 +127,7 @@ func messagesOf(texts []string) []schema.Message {
 	return messages
 }
 
-// TestSentencesOfConversationsProve: what proof costs those who quote whole sentences, which is nothing.
+// TestSentencesOfConversationsProve: proof costs nothing to those who quote whole sentences.
 func TestSentencesOfConversationsProve(t *testing.T) {
 	t.Parallel()
 	outcomes := make([]outcome, len(harmless))
@@ -194,7 +195,7 @@ func TestRandomCutsOfConversationsProveNothing(t *testing.T) {
 	require.Greater(t, cuts.quotes, 5000)
 }
 
-// TestQuotesOfTheExtractorProve: what the offline extractor quotes of real sessions proves, all of it.
+// TestQuotesOfTheExtractorProve: all quotes of the offline extractor from real sessions prove.
 func TestQuotesOfTheExtractorProve(t *testing.T) {
 	t.Parallel()
 	windows := map[string][][]schema.Message{"LoCoMo": nil}
@@ -241,7 +242,7 @@ func TestQuotesOfTheExtractorProve(t *testing.T) {
 	}
 }
 
-// wordSpans returns where the words of a text begin and end: what stands between spaces.
+// wordSpans returns where the words of a text, which spaces separate, begin and end.
 func wordSpans(text string) (spans [][2]int) {
 	at := 0
 	for word := range strings.FieldsSeq(text) {
@@ -267,7 +268,7 @@ func endsNear(message string, boundaries *text.Boundaries, end int) bool {
 	return false
 }
 
-// everyPlace reports whether a condition holds wherever a text holds a quote, whatever its case.
+// everyPlace reports whether a condition is true wherever a text contains a quote, ignoring case.
 func everyPlace(text, quote string, holds func(start, end int) bool) bool {
 	text, quote = strings.ToLower(text), strings.ToLower(quote)
 	for at := 0; ; {
@@ -282,8 +283,8 @@ func everyPlace(text, quote string, holds func(start, end int) bool) bool {
 	}
 }
 
-// TestAbsentQuotesAreNotFound: quotes of other conversations, and what others wrote of this one, are not found
-// unless they are as like to it as an approximate match has to be.
+// TestAbsentQuotesAreNotFound: quotes of other conversations, and texts that others wrote about this one, are not
+// found unless they are as similar to it as an approximate match has to be.
 func TestAbsentQuotesAreNotFound(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]*absence{}
@@ -334,7 +335,7 @@ func TestAbsentQuotesAreNotFound(t *testing.T) {
 	require.Greater(t, absent, 5000)
 }
 
-// absence counts quotes that nobody said, and those that turned out to stand there.
+// absence counts quotes that were not said, and those of them that are in a text after all.
 type absence struct {
 	absent, falsely int
 	present         outcome
@@ -357,8 +358,8 @@ func (k *absence) add(t *testing.T, a *evidence.Aligner, texts []string, quote s
 	t.Errorf("found by method %q\n  quote  %q\n  source %q", e.Method, quote, e.Text)
 }
 
-// standsIn reports whether one of the texts holds a quote, or what may be as like to it as an approximate match: in
-// normal form, or in its letters and digits alone.
+// standsIn reports whether one of the texts contains a quote, or may contain a passage as similar as an approximate
+// match: in normal form, or in its letters and digits alone.
 func standsIn(texts []string, quote string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		_, most := likeness(text, quote)
@@ -366,8 +367,8 @@ func standsIn(texts []string, quote string) bool {
 	})
 }
 
-// likeness returns how like the nearest stretch of a text is to a quote in normal form, by the plain recurrence: at
-// least and at most, since the length of the stretch is not known.
+// likeness returns the similarity between a quote in normal form and the nearest stretch of a text, by the plain
+// recurrence: at least and at most, because the length of the stretch is unknown.
 func likeness(text, quote string) (least, most float64) {
 	form := []rune(strings.TrimSpace(normal.Form1(quote)))
 	n, edits := float64(len(form)), float64(leastEdits(form, []rune(normal.Form1(text))))

@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// statement is a sentence or two with swaps that make it say something else.
+// statement is a sentence or two with swaps that change its meaning.
 type statement struct {
 	language, text string
 	swaps          []swap
@@ -23,12 +23,12 @@ type statement struct {
 
 type swap struct{ was, now string }
 
-// message is the message that holds a statement, between other lines.
+// message returns the message that contains a statement, between other lines.
 func (s statement) message() string { return between(s.text) }
 
 func between(text string) string { return "Notes\n\n" + text + "\n\nThat is all." }
 
-// misquote is a quote that says something else than its message.
+// misquote is a quote whose meaning differs from its message.
 type misquote struct{ kind, message, quote string }
 
 func lines(tb testing.TB, name string) []string {
@@ -42,9 +42,9 @@ func lines(tb testing.TB, name string) []string {
 	return found
 }
 
-// statements reads the statements. A line that begins with # names the language of those that follow, one with
-// + has words that say something more wherever they are put, and one with = has the swaps of the line above:
-// was⇒now, parted by ¦.
+// statements reads the statements. A line that begins with # names the language of the following ones. A line
+// with + has words that add to the meaning wherever they are put. A line with = has the swaps of the line
+// above: was⇒now, separated by ¦.
 func statements(tb testing.TB) (all []statement, added map[string][]string) {
 	tb.Helper()
 	language, added := "", map[string][]string{}
@@ -69,8 +69,8 @@ func statements(tb testing.TB) (all []statement, added map[string][]string) {
 	return all, added
 }
 
-// misquotes reads a file of verbatim quotes that say something else than their source because of what they
-// leave out: kind|source|quote.
+// misquotes reads a file of verbatim quotes whose omissions change the meaning of their source:
+// kind|source|quote.
 func misquotes(tb testing.TB, name string) []misquote {
 	tb.Helper()
 	var all []misquote
@@ -82,7 +82,7 @@ func misquotes(tb testing.TB, name string) []misquote {
 	return all
 }
 
-// prose reads what people write in sessions, by name.
+// prose reads texts as people write them in sessions, by name.
 func prose(tb testing.TB) map[string]string {
 	tb.Helper()
 	paths, err := filepath.Glob("testdata/prose/*.txt")
@@ -96,8 +96,7 @@ func prose(tb testing.TB) map[string]string {
 	return texts
 }
 
-// sharedDir finds a directory named by an environment variable, or by a path looked for upwards from the
-// package. The test is skipped where there is none.
+// message returns a session of one message with the text.
 func message(text string) []schema.Message { return []schema.Message{{Text: text}} }
 
 // align aligns one quote with one message.
@@ -105,7 +104,7 @@ func align(text, quote string) schema.Evidence {
 	return evidence.NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
 }
 
-// outcome counts what became of quotes.
+// outcome counts the results of quotes.
 type outcome struct {
 	quotes, found, aligned, proven int
 	methods                        map[schema.Method]int

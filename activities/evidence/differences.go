@@ -14,20 +14,20 @@ import (
 
 // Difference is a place where a quote differs from the text found for it.
 type Difference struct {
-	// Quote is what the quote says, empty for words that it leaves out.
+	// Quote is the text of the quote, empty for words that it leaves out.
 	Quote string `json:"quote"`
-	// Source is what the text says, empty for words that only the quote has.
+	// Source is the text of the source, empty for words that only the quote has.
 	Source string `json:"source"`
 }
 
-// maxEdits is how many words may be left out and put in until [Differences] gives up telling them apart.
-// A quote that is similar enough to be found stays below it.
+// maxEdits is the number of omitted and added words at which [Differences] gives up distinguishing them. A
+// quote that is similar enough to be found stays below it.
 const maxEdits = 1500
 
 // Differences returns the words in which a quote differs from the text found for it, in order. Words that
 // follow one another are one difference. In scripts without spaces a word is one character, as a person
 // counts them. Forms that are equal when normalized are differences only when there are no others. Both
-// sides of a difference are the words as they stand, and white space between words is never one.
+// sides of a difference are the original words, and white space between words is never one.
 func Differences(quote, text string) []Difference {
 	asIs := func(word string) string { return word }
 	for _, form := range []func(string) string{wordForm, asIs} {
@@ -65,7 +65,7 @@ func cutsWord(text string, at int) bool {
 	return true
 }
 
-// wordList is a text and its words: where each stands, and the form it is compared by.
+// wordList is a text and its words: the place of each, and the form by which it is compared.
 type wordList struct {
 	text  string
 	words []listedWord
@@ -76,7 +76,7 @@ type listedWord struct {
 	form       string
 }
 
-// differences returns those of a quote from a text t.
+// differences returns the differences of a quote from a text t.
 func (l wordList) differences(t wordList) (found []Difference) {
 	inL, inT := commonWords(l.words, t.words)
 	for i, j := 0, 0; i < len(inL) || j < len(inT); {
@@ -114,7 +114,7 @@ func wordForm(word string) string {
 }
 
 // splitWords splits a text into words and the punctuation around them. Signs stay with their numbers, and
-// marks inside a word with the word. What has no form is left out.
+// marks inside a word with the word. A piece without a form is left out.
 func splitWords(text string, form func(string) string) wordList {
 	list := wordList{text: text}
 	add := func(start, end int) {
@@ -158,7 +158,7 @@ func splitWords(text string, form func(string) string) wordList {
 	return list
 }
 
-// splitEdges adds what stands between two spaces: the punctuation before the word, the word, and the
+// splitEdges adds the parts of the text between two spaces: the punctuation before the word, the word, and the
 // punctuation behind it, mark by mark. Dots that follow one another are one mark.
 func splitEdges(text string, start, end int, add func(start, end int)) {
 	for start < end {
@@ -195,8 +195,8 @@ func splitEdges(text string, start, end int, add func(start, end int)) {
 	}
 }
 
-// commonWords tells which words of a and b are in a longest sequence that both have, by Myers' O(ND)
-// algorithm. Where they are further apart than maxEdits, only what they begin and end with is.
+// commonWords reports which words of a and b are in a longest common subsequence, by Myers' O(ND) algorithm.
+// Where they are further apart than maxEdits, only their common beginning and end are.
 func commonWords(a, b []listedWord) (inA, inB []bool) {
 	inA, inB = make([]bool, len(a)), make([]bool, len(b))
 	match := func(i, j int) { inA[i], inB[j] = true, true }
@@ -219,7 +219,7 @@ func commonWords(a, b []listedWord) (inA, inB []bool) {
 	for d := len(furthest); d >= 0; d-- {
 		fromX, fromY := 0, 0
 		if d > 0 {
-			// The path comes from a neighbouring diagonal by one word left out or put in.
+			// The path comes from a neighbouring diagonal by one omitted or added word.
 			before, k := furthest[d-1], x-y
 			at := func(k int) int { return int(before[k+d-1]) }
 			if k == -d || k != d && at(k-1) < at(k+1) {
@@ -238,8 +238,8 @@ func commonWords(a, b []listedWord) (inA, inB []bool) {
 	return inA, inB
 }
 
-// wordEdits returns, for each number d of words left out or put in below that which leads from a to b, how far
-// in a it leads on each diagonal from -d to d.
+// wordEdits returns, for each number d of omitted and added words that is too small to lead from a to b, how
+// far in a it leads on each diagonal from -d to d.
 func wordEdits(a, b []listedWord) (furthest [][]int32, ok bool) {
 	limit := min(len(a)+len(b), maxEdits)
 	reach := make([]int32, 2*limit+3)

@@ -83,8 +83,8 @@ func TestWholeWords(t *testing.T) {
 	}
 }
 
-// What differs can be put in place: the quote is the text with each difference's source, in order,
-// replaced by its quote. Nothing differs but what is not seen where there is no difference.
+// Differences can be applied: the quote is the text with each difference's source, in order, replaced by
+// its quote. If there is none, the two are equal except for white space.
 func TestDifferencesAccountForAll(t *testing.T) {
 	t.Parallel()
 	letters := []rune("ab1不は. \u0301?-\u1112\u1161👩\u200d\n“*")
@@ -158,8 +158,8 @@ func longestCommon(a, b []string) int {
 	return row[len(b)]
 }
 
-// The longest quote, with as many differences as one that is found may have, is told apart word by word;
-// a text that has nothing to do with it takes a moment too, and is one difference.
+// The longest quote, with as many differences as one that is found may have, is compared word by word. A
+// text that has nothing to do with it takes a moment too, and is one difference.
 func TestDifferencesAreBounded(t *testing.T) {
 	t.Parallel()
 	const longest = 4096

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// What stands verbatim as a piece of one sentence proves where another sentence is all of it.
+// A quote that is verbatim a piece of one sentence proves where another sentence is all of it.
 func TestProvesElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ message, quote, text string }{

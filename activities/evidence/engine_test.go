@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// A session is judged by reading each event of it once, however many windows lie in it and in whatever order
-// they were extracted, and each quote as its window alone says.
+// A session is judged by reading each of its events once, however many windows it has and in whatever order they were
+// extracted. Each quote is judged by its own window alone.
 func TestJudgesByRanges(t *testing.T) {
 	t.Parallel()
 	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
@@ -103,7 +103,7 @@ func TestJudgesByRanges(t *testing.T) {
 	require.False(t, judged[0].Entries[8].EvidenceAligned, "the message is not in the window")
 }
 
-// What a long session's quotes come to is appended as it goes: an attempt that breaks off leaves the rest to the next.
+// The judgements of a long session are appended part by part: an attempt that breaks off leaves the rest to the next.
 func TestJudgesInParts(t *testing.T) {
 	t.Parallel()
 	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
@@ -162,8 +162,8 @@ func TestJudgesInParts(t *testing.T) {
 	require.Zero(t, result)
 }
 
-// A step that is not told the head of the stream asks for it, whatever its worker remembers: another worker may have
-// written since.
+// A step without the head of the stream reads it, whatever its worker remembers: another worker may have written
+// since.
 func TestRealignTellsTheHead(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

@@ -22,7 +22,7 @@ func ExampleAligner_AlignEntry() {
 	// 27 59 exact true false
 }
 
-// Anyone can check evidence against its source later. What is not true of the source is refused.
+// Anyone can check evidence against its source later. False evidence is refused.
 func ExampleVerify() {
 	const source = "We ship on Tuesdays."
 	aligner := evidence.NewAligner([]schema.Message{{Kind: schema.KindText, Text: source}}, nil)

@@ -2,8 +2,8 @@ package evidence
 
 import "axiommind/schema"
 
-// Forms returns the quote of a piece of evidence and what its message holds at the span, both in normal form 1 and as
-// the rule of proof compares them. What is held is empty if the span is not in the message.
+// Forms returns the quote of a piece of evidence and the text of its message at the span, both in normal form 1 and
+// as the rule of proof compares them. The text held is empty if the span is not in the message.
 func (s *Source) Forms(e schema.Evidence) (quoted, held string) {
 	q, x := newQuote(e.Quote), extentOf(e.Span)
 	if s.verifySpan(e.Span) != nil {

@@ -21,7 +21,7 @@ var fuzzTexts = []string{
 	"\u200b\u00ad e\u200d\u0301 \uff76\uff9e \u0345\u0399 =\u0338", "-- a--b --flag ---- .. ... .... ‥…", "＿0 ＊a ．．．． 。。。。 —— a——b 0--*0",
 }
 
-// FuzzAlign holds whatever is found to Verify and what proves to whole sentences, and never fails on any text.
+// FuzzAlign checks all evidence found with Verify, and must not fail on any text.
 func FuzzAlign(f *testing.F) {
 	for i, text := range fuzzTexts {
 		f.Add(text, fuzzTexts[(i+1)%len(fuzzTexts)])

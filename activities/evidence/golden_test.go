@@ -39,9 +39,9 @@ const otherJudgement = "the rule judges otherwise: give it a new version"
 
 func ruleFile() string { return fmt.Sprintf("testdata/rule-%d.txt", evidence.Rule) }
 
-// judgements returns a line for each chosen kind of quotes of testdata, to compare the rule with the one that it was when
-// it was made. Evidence is held to the rule that it was recorded under, so a rule must go on to say the same. Of a text
-// of an unknown class, as here, rules 1 and 2 say the same.
+// judgements returns a line for each chosen kind of quotes of testdata, to compare the rule with its first version.
+// Evidence is judged by the rule that it was recorded under, so the results of a rule must stay the same. For a text of
+// an unknown class, as here, rules 1 and 2 agree.
 func judgements(t *testing.T, chosen func(kind string) bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -104,8 +104,8 @@ func wholeQuotes(tb testing.TB) (quotes []misquote) {
 	return quotes
 }
 
-// pin writes the digest of what a function of text says of every character, so that other Unicode data than a rule
-// was made with is seen: a rule rests on it.
+// pin writes the digest of a function's results for every character. It reveals Unicode data other than that of the rule,
+// which depends on it.
 func pin(b *strings.Builder, name string, of func(h hash.Hash, character string)) {
 	digest := sha256.New()
 	for character := range formtest.Characters() {

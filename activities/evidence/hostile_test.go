@@ -16,12 +16,12 @@ func alignOne(message, quote string) schema.Evidence {
 	return NewAligner([]schema.Message{{Text: message}}, nil).Align(schema.Quote{Quote: quote})
 }
 
-// Each quote says something else than its message, or less than one sentence of it, in a way that normal form 1
-// or a boundary might hide.
+// Each quote has another meaning than its message, or is less than one sentence of it, in a way that normal form 1 or
+// a boundary might hide.
 func TestHostileQuotesProveNothing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range [][2]string{
-		// what the form folds
+		// characters that the form folds
 		{"Er trinkt in Maßen.", "Er trinkt in Massen."},
 		{"Er trinkt in Massen.", "Er trinkt in Maßen."},
 		{"Temperature is ⁻5 now.", "Temperature is -5 now."},
@@ -32,7 +32,7 @@ func TestHostileQuotesProveNothing(t *testing.T) {
 		{"Set FOO to bar now.", "set foo to bar now."},
 		{"It rose by 10⁶ %.", "It rose by 106 %."},
 		{"It is ½ full now.", "It is 1⁄2 full now."},
-		// what is struck through
+		// struck-through text
 		{"~~Use Redis. Use Postgres. Use Kafka.~~", "Use Postgres."},
 		{"~~Use Redis. Use Postgres. Use Kafka.~~", "use  postgres."},
 		{"~~Use Redis. Use Postgres.~~", "Use Postgres"},

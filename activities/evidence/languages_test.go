@@ -14,14 +14,14 @@ import (
 // language has four sentences that follow each other, the third of them a question.
 type language struct {
 	name      string
-	between   string // what stands between two sentences: a space, nothing, or, where only lines end them, a line's end
+	between   string // text between two sentences: a space, nothing, or, where only lines end them, a line's end
 	sentences []string
 }
 
 func (l language) message() string { return strings.Join(l.sentences, l.between) }
 
-// languages reads the sentences of each language. A line that begins with # names it; "lines" stands behind one
-// that ends sentences by no mark, "unspaced" behind one that writes no space between them.
+// languages reads the sentences of each language. A line that begins with # names it. "lines" follows the name
+// if no mark ends its sentences, and "unspaced" if no spaces separate them.
 func languages(tb testing.TB) []language {
 	tb.Helper()
 	var all []language

@@ -20,7 +20,7 @@ const (
 	confidenceForm   = 0.99
 	confidenceWords  = 0.97
 	confidenceJoined = 0.9
-	// confidenceLetters is of an approximate match of the letters and digits alone.
+	// confidenceLetters is the confidence of an approximate match of letters and digits alone.
 	confidenceLetters = 0.94
 )
 
@@ -29,14 +29,14 @@ type extent struct{ start, end int }
 
 func extentOf(s schema.Span) extent { return extent{s.ByteStart, s.ByteEnd} }
 
-// match is what a stage found in one message: at least one place, in order.
+// match is the result of a stage in one message: at least one place, in order.
 type match struct {
 	method     schema.Method
 	confidence float64
 	places     []place
 }
 
-// place is where a quote stands, and whether it proves there.
+// place is where a quote was found, and whether it proves there.
 type place struct {
 	extent
 	proven bool
@@ -62,7 +62,7 @@ type Source struct {
 	markupKnown *markup
 }
 
-// NewSource returns the message of the index in its session, which the event holds.
+// NewSource returns a source for the message of the index in its session. The event contains it.
 func NewSource(index int, eventID, text string) *Source {
 	return &Source{index: index, eventID: eventID, text: text}
 }
@@ -102,7 +102,7 @@ func (s *Source) sentences() *text.Boundaries {
 	return s.boundaries
 }
 
-// markEvery is how many bytes lie between two known rune offsets of a message.
+// markEvery is the number of bytes between two known rune offsets of a message.
 const markEvery = 2048
 
 // runeOffset returns the number of runes before a byte offset, which is on a rune's boundary.
@@ -163,7 +163,7 @@ func (s *Source) equal(q *quote) *match {
 	return nil
 }
 
-// judge holds every place to the rule of proof, and reports whether the quote proves at one.
+// judge checks every place by the rule of proof, and reports whether the quote proves at one.
 func (s *Source) judge(q *quote, m *match) (proven bool) {
 	for i := range m.places {
 		p := &m.places[i]
@@ -173,8 +173,8 @@ func (s *Source) judge(q *quote, m *match) (proven bool) {
 	return s.proveFurther(q, m) || proven
 }
 
-// proveFurther looks on where a quote has more places than are listed and proves at none of these: the first
-// place at which it proves then takes that of the last one.
+// proveFurther continues the search if a quote has more places than are listed and proves at none of them.
+// The first place at which it proves then replaces the last one.
 func (s *Source) proveFurther(q *quote, m *match) bool {
 	n := len(m.places)
 	if n < MaxOccurrences || !m.method.Aligns() || slices.ContainsFunc(m.places, func(p place) bool { return p.proven }) {
@@ -237,8 +237,8 @@ func matchOf(method schema.Method, confidence float64, places []extent) *match {
 	return m
 }
 
-// maxRejected bounds the bytes of the places of equal text that are passed over because they cut a
-// character: there are characters of any length.
+// maxRejected bounds the bytes of matching places that are skipped because they cut a character: there are
+// characters of any length.
 const maxRejected = 4 << 20
 
 // listed returns as many places as are listed of a quote.
@@ -278,7 +278,7 @@ func (s *Source) exact(text string, at int) iter.Seq[extent] {
 	}
 }
 
-// through gives the places of the original where a view of it holds a text, from a byte of the view on.
+// through yields the places of the original whose view contains a text, from a byte of the view on.
 func (s *Source) through(v *normal.View, text string, at int) iter.Seq[extent] {
 	return func(yield func(extent) bool) {
 		for rejected := 0; rejected < maxRejected; {
@@ -302,8 +302,8 @@ func (s *Source) through(v *normal.View, text string, at int) iter.Seq[extent] {
 	}
 }
 
-// whole returns the original of a range of a view, grown to grapheme boundaries, and whether the range is all
-// that the view has of it.
+// whole returns the original of a range of a view, extended to grapheme boundaries, and whether the view has
+// nothing else of it.
 func (s *Source) whole(v *normal.View, start, end int) (extent, bool) {
 	var x extent
 	x.start, x.end = v.Original(start, end)
@@ -321,7 +321,7 @@ func (s *Source) grown(x extent) extent {
 	return x
 }
 
-// equalAt reports whether a place holds a quote by one of the stages that find it normalized.
+// equalAt reports whether a place contains a quote by one of the stages that search normal forms.
 func (s *Source) equalAt(q *quote, x extent) bool {
 	start, end := s.form().Within(x.start, x.end)
 	if text := s.form().Text[start:end]; text == q.piece().Text || text == q.form().Text {
@@ -335,14 +335,14 @@ func (s *Source) equalAt(q *quote, x extent) bool {
 	return words != "" && strings.Contains(text, words) && strings.Trim(text, outerMarks) == strings.Trim(words, outerMarks)
 }
 
-// outerMarks are what the words of a text may keep at their ends and those of a quote lack.
+// outerMarks are the marks that a text may have at its ends where a quote has none.
 const outerMarks = " .,:-_'!"
 
 // maxOuter is how many marks at an end of a quote a place may grow over.
 const maxOuter = 8
 
-// growAll grows places over the punctuation that the quote has at its ends and its view left out, as far as
-// the message has some there that its own view left out too and the quote still holds.
+// growAll extends places over the punctuation that the quote has at its ends and its view left out. It does
+// so as far as the message has some there that its own view left out too, and holds is true.
 func (s *Source) growAll(q *quote, of, in *normal.View, places []extent, holds func(*quote, extent) bool) {
 	from, to := of.Original(0, len(of.Text))
 	lead, trail := seen(q.text[:from]), seen(q.text[to:])
@@ -389,7 +389,7 @@ func seen(end string) int {
 	return n
 }
 
-// cutsNumber reports whether a number goes on across a place of a text.
+// cutsNumber reports whether a position of a text is inside of a number.
 func cutsNumber(text string, at int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:at])
 	after, next := utf8.DecodeRuneInString(text[at:])
@@ -458,8 +458,9 @@ func (q *quote) pattern() *fuzzy.Pattern {
 	return q.prepared
 }
 
-// unfit says why a quote can't be looked for in the source, or nothing. One that is too short is found only where it is all that
-// a message says which answers a question of the harness: a "Yes." elsewhere proves nothing.
+// unfit returns the reason why a quote can't be looked for in the source, or "". A quote that is too short is
+// found only if it is the whole text of a message that answers a question of the harness: a "Yes." elsewhere
+// proves nothing.
 func (s *Source) unfit(q *quote) string {
 	reason := q.unfit()
 	if reason == schema.ReasonTooShort && s != nil && s.message != nil && s.message.CallID != "" &&
@@ -469,7 +470,7 @@ func (s *Source) unfit(q *quote) string {
 	return reason
 }
 
-// unfit says why a quote can't be looked for, or nothing.
+// unfit returns the reason why a quote can't be looked for, or "".
 func (q *quote) unfit() string {
 	if letters(q.text) >= schema.MinLetters {
 		return ""

@@ -9,11 +9,11 @@ import (
 	"axiommind/activities/evidence/normal"
 )
 
-// markup is what marks say of a message's text. All are in order and do not overlap.
+// markup holds the marked ranges of a message's text. All are in order and do not overlap.
 type markup struct {
-	code   []extent // what stands between backticks, and fenced blocks with their fences
-	struck []extent // what is struck through, with its marks
-	// emphasizing are where the marks begin that emphasize, of those that the normal form leaves out.
+	code   []extent // text between backticks, and fenced blocks with their fences
+	struck []extent // struck-through text, with its marks
+	// emphasizing are the positions of the marks that emphasize, of those that the normal form leaves out.
 	emphasizing map[int]bool
 }
 
@@ -39,7 +39,7 @@ func (s *Source) markup() *markup {
 	return s.markupKnown
 }
 
-// overlapping returns those of some ranges, in order, that have a byte in common with a place.
+// overlapping returns those of some ranges, in order, that share a byte with a place.
 func overlapping(ranges []extent, x extent) []extent {
 	first := sort.Search(len(ranges), func(i int) bool { return ranges[i].end > x.start })
 	last := sort.Search(len(ranges), func(i int) bool { return ranges[i].start >= x.end })
@@ -49,12 +49,12 @@ func overlapping(ranges []extent, x extent) []extent {
 // codeIn returns the code that has a byte in common with a place.
 func (s *Source) codeIn(x extent) []extent { return overlapping(s.markup().code, x) }
 
-// struck reports whether a place is a part of what is struck through, and not all of it with its marks.
+// struck reports whether a place overlaps struck-through text without containing all of it and its marks.
 func (s *Source) struck(x extent) bool {
 	return slices.ContainsFunc(overlapping(s.markup().struck, x), func(y extent) bool { return y.start < x.start || x.end < y.end })
 }
 
-// pair is what stands between marks, as many before it as after, in one paragraph: with the marks.
+// pair is a range in one paragraph between two runs of equally many marks, with the marks.
 type pair struct {
 	extent
 	marks int
@@ -62,7 +62,7 @@ type pair struct {
 
 func (p pair) inner() extent { return extent{p.start + p.marks, p.end - p.marks} }
 
-// pairs returns those of a mark in a text, but for what some ranges hold.
+// pairs returns the pairs of a mark in a text, outside of the given ranges.
 func pairs(text string, mark byte, but []extent) []pair {
 	if strings.IndexByte(text, mark) < 0 {
 		return nil
@@ -84,8 +84,8 @@ func pairs(text string, mark byte, but []extent) []pair {
 	return found
 }
 
-// runsOf returns where a mark stands in a text, each with the number of its paragraph, but for what some ranges
-// hold.
+// runsOf returns the runs of a mark in a text, each with the number of its paragraph, outside of the given
+// ranges.
 func runsOf(text string, mark byte, but []extent) (runs []extent, paragraphs []int) {
 	paragraph, line := 0, 0
 	for at := 0; at < len(text); {
@@ -130,8 +130,8 @@ func marksOf(text string) string {
 	}, text)
 }
 
-// sameMarks compares the marks that the normal form leaves out: those of the quote stand in the message, and
-// of the message's only such as emphasize may lack in the quote.
+// sameMarks compares the marks that the normal form leaves out. The message must have all marks of the quote,
+// and the quote may lack only those of the message's marks that emphasize.
 func (s *Source) sameMarks(q *quote, form *normal.View, x extent, start int) bool {
 	quoted, source, needed := map[int]string{}, map[int]string{}, map[int]bool{}
 	form.LeftOut(0, len(q.text), func(at, from, to int) {
@@ -159,8 +159,8 @@ func (s *Source) sameMarks(q *quote, form *normal.View, x extent, start int) boo
 	return true
 }
 
-// emphasizing returns where those of the marks of the message begin that the normal form leaves out and that are
-// one of a pair in their line that emphasizes what stands between them, and neither code nor struck through.
+// emphasizing returns the positions of the marks that emphasize text, of those that the normal form leaves out.
+// They are pairs within a line, and neither code nor tildes.
 func (s *Source) emphasizing() map[int]bool {
 	m := s.markup()
 	if m.emphasizing != nil {

@@ -17,7 +17,7 @@ import (
 	"axiommind/schema"
 )
 
-// misleading makes every kind of quote that is near to its message and says something else.
+// misleading makes every kind of quote that is close to its message but has another meaning.
 func misleading(tb testing.TB) map[string][]misquote {
 	tb.Helper()
 	kinds := map[string][]misquote{
@@ -59,8 +59,8 @@ func TestMisleadingQuotesProveNothing(t *testing.T) {
 	misleadingQuotesProveNothing(t, 20)
 }
 
-// No quote that says something else than its message proves, whatever it is found by. One of so many quotes is tried, of
-// few more.
+// No quote with another meaning than its message proves, however it is found. One of so many quotes is tried, of few
+// more.
 func misleadingQuotesProveNothing(t *testing.T, oneOf int) {
 	t.Helper()
 	for kind, quotes := range misleading(t) {
@@ -87,7 +87,7 @@ func misleadingQuotesProveNothing(t *testing.T, oneOf int) {
 	}
 }
 
-// TestStatementsProve: what the misleading quotes are made of proves as it stands.
+// TestStatementsProve: the sources of the misleading quotes prove as they are.
 func TestStatementsProve(t *testing.T) {
 	t.Parallel()
 	all, _ := statements(t)
@@ -123,7 +123,7 @@ func TestTyposAreFound(t *testing.T) {
 	require.Equal(t, o.quotes, o.found)
 }
 
-// change is a quote that says now for what is between before and after.
+// change is a quote that replaces the text between before and after by now.
 type change struct {
 	of                 statement
 	before, now, after string
@@ -170,12 +170,12 @@ func wordBoundary(a, b rune) bool {
 	return unicode.IsSpace(a) || unicode.IsSpace(b) || unspaced(a) && unspaced(b)
 }
 
-// unspaced tells the scripts written without spaces between words.
+// unspaced reports whether a rune is of a script without spaces between words.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Khmer, unicode.Myanmar, unicode.Lao) || r == 'ー'
 }
 
-// noisy makes n typos in letters of what is before and after the change.
+// noisy makes n typos in letters before and after the change.
 func (c change) noisy(rng *rand.Rand, n int) (change, bool) {
 	for range n {
 		before, after := []rune(c.before), []rune(c.after)

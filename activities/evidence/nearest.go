@@ -35,8 +35,8 @@ func settle(evidence []schema.Evidence, found []*finding) {
 	}
 }
 
-// nearest returns the finding among open, and which of its places, that lies nearest to a place of
-// one of the anchors.
+// nearest returns the finding among open, and its place, that is nearest to a place of one of the
+// anchors.
 func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok bool) {
 	least := 0
 	for _, i := range open {

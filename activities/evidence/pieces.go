@@ -10,11 +10,11 @@ import (
 // MaxPieces is how many pieces a quote with ellipses may have.
 const MaxPieces = 16
 
-// MaxGap is how many bytes in normal form an ellipsis in a quote may stand for.
+// MaxGap is the maximum number of bytes in normal form that an ellipsis in a quote may replace.
 const MaxGap = 400
 
-// pieces returns what stands between the ellipses of a quote, in normal form, or nil when it has none or when
-// a piece is too short to be found by itself.
+// pieces returns the parts of a quote between its ellipses, in normal form. It returns nil if the quote has
+// no ellipsis or a part is too short to be found by itself.
 func (q *quote) pieces() []string {
 	text := q.form().Text
 	if !strings.Contains(text, normal.Ellipsis) {

@@ -15,27 +15,27 @@ import (
 
 // Rule is the version of the rule of proof that new evidence is judged by.
 //
-// Rule 1: a quote proves when, under normal form 1, it equals one or more whole sentences or whole lines of
-// one message, or the whole message. [text.Boundaries] says where these begin and end. The quote may lack the
-// full stop at its end, and no other mark. What the normal form would hide is compared as it stands:
+// Rule 1: a quote proves when, under normal form 1, it equals one or more whole sentences or whole lines of one message,
+// or the whole message. [text.Boundaries] says where these begin and end. The quote may lack the full stop at its end,
+// and no other mark. These differences count, although the normal form hides them:
 //
 //   - superscripts and subscripts, the sharp s, and a double hyphen: 10⁶ is not 106, Buße not Busse, and "--"
 //     not "-". A dash may be either;
 //   - the case of words that hold a digit or a capital behind their first letter: readPulse, OpenAI, k8S;
-//   - code, which is what stands between backticks or in a fenced block, but for its white space;
-//   - asterisks, underscores and tildes, unless they emphasize in pairs. What is ~~struck through~~ is struck
+//   - code, which is text between backticks or in a fenced block, but for its white space;
+//   - asterisks, underscores and tildes, unless they emphasize in pairs. Text that is ~~struck through~~ is struck
 //     through in the quote, from mark to mark.
 //
-// A sign before a number needs no such care: the normal form keeps it. A quote that holds the placeholder of something
-// redacted never proves: nobody can tell what was said there.
+// A sign before a number needs no such care: the normal form keeps it. A quote that contains the placeholder of redacted
+// text never proves, because the original text is unknown.
 //
-// Rule 2: as rule 1, and the place is text of the user or the assistant, whose class [schema.Evidence] names. What tools
-// return, the harness writes, is remembered, or is handed over in a user's message proves nothing.
+// Rule 2: as rule 1, and the place is text of the user or the assistant, whose class [schema.Evidence] names. Text that
+// tools return, the harness writes, is remembered, or is handed over in a user's message proves nothing.
 //
 // Rule 0 is that of evidence recorded before rules had versions. It claims no proof.
 //
-// What a rule says of a quote must never change, normal form and boundaries included: evidence is held to the
-// rule it was recorded under. What is to be judged otherwise is another rule.
+// The judgement of a rule must never change, normal form and boundaries included: evidence is held to the rule it was
+// recorded under. A different judgement is another rule.
 const Rule = 2
 
 // Proven reports whether the evidence of an entry proves it: there is some, and every piece is proven.
@@ -43,9 +43,9 @@ func Proven(evidence []schema.Evidence) bool {
 	return len(evidence) > 0 && !slices.ContainsFunc(evidence, func(e schema.Evidence) bool { return !e.Proven })
 }
 
-// proves reports whether a quote that stands at a place proves there, by rule 1.
+// proves reports whether a quote that was found at a place proves there, by rule 1.
 func (s *Source) proves(q *quote, x extent) bool {
-	if schema.HoldsRedaction(s.text[x.start:x.end]) {
+	if schema.ContainsRedaction(s.text[x.start:x.end]) {
 		return false
 	}
 	verbatim, boundaries := s.text[x.start:x.end] == q.text, s.sentences()
@@ -72,10 +72,10 @@ func (s *Source) proves(q *quote, x extent) bool {
 	return ok && !s.struck(whole) && (s.text[whole.start:whole.end] == q.text || s.sameAsItStands(q, form, whole, start))
 }
 
-// mayBeLeftOut reports whether the normal form may hold nothing of a character.
+// mayBeLeftOut reports whether the normal form may leave out a character.
 func mayBeLeftOut(r rune) bool { return strings.ContainsRune(emphasis, r) || text.Ignored(r) }
 
-// formOf returns the view of the quote whose text is that of a place.
+// formOf returns the view of the quote whose text equals that of a place.
 func (q *quote) formOf(text string) (*normal.View, bool) {
 	if q.form().Text == text {
 		return q.form(), true
@@ -83,8 +83,8 @@ func (q *quote) formOf(text string) (*normal.View, bool) {
 	return q.piece(), q.piece().Text == text
 }
 
-// wholeSentences reports whether a place, whose normal form ends at the given byte, is whole sentences or
-// lines but for marks that the form leaves out and a full stop at the end. It returns the place with these marks.
+// wholeSentences reports whether a place, whose normal form ends at the given byte, is whole sentences or lines, except
+// for marks that the form leaves out and a full stop at the end. It returns the place with these marks.
 func (s *Source) wholeSentences(x extent, formEnd int) (extent, bool) {
 	v, boundaries := s.form(), s.sentences()
 	begins := boundaries.Begins(x.start)
@@ -104,8 +104,8 @@ func (s *Source) wholeSentences(x extent, formEnd int) (extent, bool) {
 	return x, ends
 }
 
-// endsAt reports whether a sentence or line ends where a place does, or behind what the normal form leaves out
-// after it, and returns the place with that.
+// endsAt reports whether a sentence or line ends at the end of a place, or behind the following characters that the
+// normal form leaves out. It returns the place including those.
 func (s *Source) endsAt(x extent) (bool, extent) {
 	ends := s.sentences().Ends(x.end)
 	for x.end < len(s.text) && s.leftOut(x.end, x.end+1) {
@@ -115,7 +115,7 @@ func (s *Source) endsAt(x extent) (bool, extent) {
 	return ends, x
 }
 
-// leftOut reports whether the normal form of the message holds nothing of a range.
+// leftOut reports whether the normal form of the message leaves out all of a range.
 func (s *Source) leftOut(from, to int) bool {
 	out := 0
 	s.form().LeftOut(from, to, func(_, from, to int) { out += to - from })
@@ -125,8 +125,8 @@ func (s *Source) leftOut(from, to int) bool {
 // fullStops end a sentence that states, in all scripts.
 const fullStops = ".。．｡﹒।॥۔։።။។៕᙮᠃᠉܁܂꓿꘎꛳𑁇"
 
-// fullStop returns how many bytes a full stop takes at a byte of a text, 0 when there is none: dots that
-// follow each other are an ellipsis, which leaves something unsaid.
+// fullStop returns the length in bytes of the full stop at a byte of a text, or 0 if there is none. Dots that follow
+// each other are an ellipsis, which leaves something unsaid.
 func fullStop(text string, at int) int {
 	r, size := utf8.DecodeRuneInString(text[at:])
 	if size == 0 || !strings.ContainsRune(fullStops, r) {
@@ -140,11 +140,11 @@ func fullStop(text string, at int) int {
 	return size
 }
 
-// dots are what an ellipsis may be made of.
+// dots are the characters that an ellipsis may consist of.
 const dots = ".。．｡﹒…‥⋯"
 
-// sameAsItStands compares what the normal form hides of a quote and of a place of the message, whose forms are
-// equal: form is the quote's, start where the place's begins.
+// sameAsItStands compares the original text of a quote and of a place in the message whose normal forms are equal. form
+// is the quote's, and start is where the place begins in the message's form.
 func (s *Source) sameAsItStands(q *quote, form *normal.View, x extent, start int) bool {
 	raw := func(a, b int) (quoted, source string) {
 		from, to := form.Original(a, b)
@@ -176,20 +176,20 @@ func (s *Source) sameAsItStands(q *quote, form *normal.View, x extent, start int
 	return s.sameMarks(q, form, x, start)
 }
 
-// sameWord compares two words of the same normal form as they stand.
+// sameWord compares the original text of two words with the same normal form.
 func sameWord(a, b string) bool {
 	if a == b {
 		return true
 	}
-	if mustStay(a) != mustStay(b) || doubled(a) != doubled(b) && strings.Contains(a, "-") && strings.Contains(b, "-") {
+	if significantRunes(a) != significantRunes(b) || doubled(a) != doubled(b) && strings.Contains(a, "-") && strings.Contains(b, "-") {
 		return false
 	}
 	return !CaseMatters(a) && !CaseMatters(b) || cased(a) == cased(b)
 }
 
-// mustStay returns what the normal form writes otherwise of a word, and a quote may not: superscripts and
+// significantRunes returns the characters of a word that the normal form changes and a quote must not: superscripts and
 // subscripts, other numbers that are no digits, and the sharp s, small.
-func mustStay(word string) string {
+func significantRunes(word string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == 'ß' || r == 'ẞ':
@@ -201,10 +201,10 @@ func mustStay(word string) string {
 	}, word)
 }
 
-// doubled reports whether a word has a double hyphen, which in commands and code is another than one.
+// doubled reports whether a word has a double hyphen, which differs from a single one in commands and code.
 func doubled(word string) bool { return strings.Contains(word, "--") }
 
-// CaseMatters reports whether a word holds a digit, or a capital behind its first letter.
+// CaseMatters reports whether a word contains a digit, or a capital behind its first letter.
 func CaseMatters(word string) bool {
 	lettered := false
 	for _, r := range word {
@@ -226,7 +226,7 @@ func cased(word string) string {
 	}, norm.NFKC.String(word))
 }
 
-// within returns the whole sentences or lines that hold a place.
+// within returns the whole sentences or lines that contain a place.
 func (s *Source) within(x extent) *schema.Passage {
 	x.start, x.end = s.sentences().Around(x.start, x.end)
 	x = s.grown(x)

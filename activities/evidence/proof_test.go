@@ -19,8 +19,8 @@ import (
 	"axiommind/schema"
 )
 
-// TestProofIsWholeSentences is I5: whatever the message and the quote, what proves is a run of whole sentences
-// or lines of the message, by a splitter and a comparison that share nothing with the rule.
+// TestProofIsWholeSentences is I5: whatever the message and the quote, a proof is a run of whole sentences or lines
+// of the message, by a splitter and a comparison that share nothing with the rule.
 func TestProofIsWholeSentences(t *testing.T) {
 	t.Parallel()
 	messages := realMessages(t)
@@ -65,14 +65,14 @@ func TestWholeSentencesProve(t *testing.T) {
 		run := rapid.SampledFrom(wholeRuns(m, true)).Draw(t, "run")
 		quote := rapid.SampledFrom(harmless).Draw(t, "change")(run)
 		if letters(quote) < schema.MinLetters || strings.HasPrefix(run, "--") {
-			return // what dashes are in normal form depends on what stands before them
+			return // the normal form of dashes depends on the text before them
 		}
 		e := align(m, quote)
 		require.True(t, e.Proven, "%q of %q: %+v", quote, m, e)
 	})
 }
 
-// TestLimitsOfTheRule pins what one rule for all languages gets wrong, on either side.
+// TestLimitsOfTheRule pins the errors, on either side, of one rule for all languages.
 func TestLimitsOfTheRule(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -110,7 +110,8 @@ var plainStop = regexp.MustCompile(`([\p{L}\p{M}])[.。।۔։።]$`)
 
 func withoutFullStop(s string) string { return plainStop.ReplaceAllString(s, "$1") }
 
-// realMessages are the messages of the corpora, in many languages, and some made for what a rule may overlook.
+// realMessages are the messages of the corpora, in many languages, and some made for cases that a rule may
+// overlook.
 func realMessages(tb testing.TB) []string {
 	tb.Helper()
 	messages := slices.Clone(craftedMessages)
@@ -153,7 +154,7 @@ func drawQuote(t *rapid.T, m string) string {
 	return quote
 }
 
-// mutations are what models and people do to a quote.
+// mutations are changes that models and people make to a quote.
 var mutations = []func(t *rapid.T, m, quote string) string{
 	func(t *rapid.T, _, q string) string { // a word is lost
 		w := strings.Fields(q)
@@ -192,7 +193,7 @@ var mutations = []func(t *rapid.T, m, quote string) string{
 	func(t *rapid.T, _, q string) string { // another mark at the end
 		return strings.TrimRightFunc(q, unicode.IsPunct) + rapid.SampledFrom([]string{"", ".", "?", "!", "…", "...", "。", "？", "।"}).Draw(t, "mark")
 	},
-	func(t *rapid.T, m, q string) string { // joined with what stands elsewhere
+	func(t *rapid.T, m, q string) string { // joined with other text of the message
 		return q + rapid.SampledFrom([]string{" ", " … ", "... ", "\n", ""}).Draw(t, "joint") +
 			rapid.SampledFrom(wholeRuns(m, true)).Draw(t, "other")
 	},
@@ -217,7 +218,7 @@ func drawMutation(t *rapid.T, m, quote string) string {
 	return rapid.SampledFrom(mutations).Draw(t, "mutation")(t, m, quote)
 }
 
-// requireSpan holds a span to what Span says of itself: bytes and runes agree, on grapheme boundaries.
+// requireSpan checks that the bytes and runes of a span agree and are on grapheme boundaries.
 func requireSpan(t require.TestingT, text string, s schema.Span) {
 	require.Equal(t, utf8.RuneCountInString(text[:s.ByteStart]), s.RuneStart)
 	require.Equal(t, utf8.RuneCountInString(text[:s.ByteEnd]), s.RuneEnd)
@@ -232,7 +233,7 @@ func requireSpan(t require.TestingT, text string, s schema.Span) {
 	require.True(t, boundaries[s.ByteStart] && boundaries[s.ByteEnd], "%v cuts a character of %q", s, text)
 }
 
-// requireWithin holds the passage around a quote that does not prove to whole sentences that hold it.
+// requireWithin checks that the passage around a quote that does not prove is whole sentences that contain it.
 func requireWithin(t require.TestingT, text string, e schema.Evidence) {
 	require.NotNil(t, e.Within)
 	requireSpan(t, text, e.Within.Span)
@@ -257,8 +258,8 @@ const (
 var (
 	lineEnd     = regexp.MustCompile("\r\n|[\n\v\f\r\u0085\u2028\u2029]")
 	anyBoundary = regexp.MustCompile(`[` + stops + `][` + stops + closers + `\s\p{Z}]*`)
-	// certainBoundary is what parts two sentences beyond doubt: the first group ends behind the stop, the second
-	// begins the next sentence.
+	// certainBoundary separates two sentences beyond doubt: the first group ends behind the stop, the second begins
+	// the next sentence.
 	certainBoundary = regexp.MustCompile(`([.?!]) +(\p{Lu})\p{Ll}|([。？！])([\p{Han}\p{Hiragana}\p{Katakana}])|([।۔።။។]) (\p{Lo})`)
 	anyMark         = regexp.MustCompile(`^(>|[-*+•–—−·・]|#{1,6}|[(（]?[\p{Nd}\p{Han}]{1,3}[.)、．）]|[(（]?\p{L}[)）])\s*`)
 	certainMark     = regexp.MustCompile(`^((?:[-*+>•]|#{1,6}|\p{Nd}{1,3}[.)])\s+)\p{L}`)
@@ -354,7 +355,7 @@ func splitLines(text string) []string {
 }
 
 // saysTheSame compares a run of whole sentences with a quote: the same letters, digits and symbols in the same
-// order, the same mark at the end but for a full stop, and what a normal form hides as it stands.
+// order, the same mark at the end but for a full stop, and the same text where a normal form hides differences.
 func saysTheSame(run, quote string) bool {
 	if plain(run) != plain(quote) || !slices.Equal(asTheyStand(run), asTheyStand(quote)) {
 		return false
@@ -414,7 +415,7 @@ var (
 	codeSpan   = regexp.MustCompile("`[^`]+`")
 )
 
-// asTheyStand lists what of a text no normal form may hide: raised and lowered characters, signs before
+// asTheyStand lists the parts of a text that no normal form may hide: raised and lowered characters, signs before
 // numbers, the case of words with digits or capitals inside, and code.
 func asTheyStand(text string) []string {
 	found := raisedRune.FindAllString(text, -1)

@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// A quote across a placeholder never proves, and the sentences beside it do. (I5, I9)
+// A quote across a placeholder never proves, and the adjacent sentences do. (I5, I9)
 func TestRedactedQuoteNeverProves(t *testing.T) {
 	t.Parallel()
 	spoken := "The deploy key is " + schema.Redacted("github-pat") + ". We ship on Friday.\n" + schema.Redacted("private")

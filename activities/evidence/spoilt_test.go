@@ -18,11 +18,11 @@ import (
 	"axiommind/schema"
 )
 
-// leastExact is the share of the quotes found that has to have exact boundaries. What typos spoil at an end of a quote
-// has no certain boundary.
+// leastExact is the minimum share of found quotes with exact boundaries. A typo at an end of a quote leaves no certain
+// boundary.
 const leastExact, leastExactTyped = 0.995, 0.96
 
-// spoiler is a way in which a quote differs from its source and says the same.
+// spoiler is a way in which a quote differs from its source without a change of meaning.
 type spoiler struct {
 	name string
 	// message changes the message before a stretch is cut out of it, text every part of it after that, and
@@ -65,8 +65,7 @@ func spoilers() []spoiler {
 	}
 }
 
-// TestSpoiltQuotesKeepTheirBoundaries: a quote that differs from its source in what no reader minds is found where it
-// was cut out.
+// TestSpoiltQuotesKeepTheirBoundaries: a quote whose differences no reader minds is found where it was cut out.
 func TestSpoiltQuotesKeepTheirBoundaries(t *testing.T) {
 	t.Parallel()
 	const each = 200
@@ -125,7 +124,7 @@ func (s spoiler) item(m maker, text string) (message, quote string, at [2]int) {
 	return before + stretch + s.text(m, text[end:]), quote, [2]int{len(before), len(before) + len(stretch)}
 }
 
-// TestEveryPlaceIsListed: of a stretch that stands in a message several times, every place is listed.
+// TestEveryPlaceIsListed: every place of a stretch that is in a message several times is listed.
 func TestEveryPlaceIsListed(t *testing.T) {
 	t.Parallel()
 	sentenceEnd := regexp.MustCompile(`[.?!…]\s+|;\t`)
@@ -279,12 +278,12 @@ func respace(by []string, percent int) func(m maker, text string) string {
 	}
 }
 
-// collapse makes one space of every run of white space, and drops what is not seen.
+// collapse makes one space of every run of white space, and drops invisible characters.
 func collapse(_ maker, text string) string {
 	return strings.Join(strings.Fields(strings.Map(visible, text)), " ")
 }
 
-// hide puts characters that are not seen into words and beside spaces.
+// hide puts invisible characters into words and next to spaces.
 func hide(m maker, text string) string {
 	var b strings.Builder
 	var last rune

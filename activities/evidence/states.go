@@ -9,11 +9,11 @@ import (
 	"axiommind/activities/text"
 )
 
-// maxWrapped is over how many lines a source may break what a quote has in one.
-const maxWrapped = 4
+// maxJoinedLines is the maximum number of lines over which a source may break one line of a quote.
+const maxJoinedLines = 4
 
-// Statements are texts, each of which is asked many times whether it states something. They keep the forms that the
-// answer needs, and look only at texts that may. They are not safe for concurrent use.
+// Statements are texts that are checked many times for whether they state something. They keep the forms that the
+// checks need, and look only at candidates. They are not safe for concurrent use.
 type Statements struct {
 	sources []*Source
 	byForm  map[string][]int
@@ -33,7 +33,7 @@ func (st *Statements) Add(text string) int {
 		begins, ends = append(begins, from), append(ends, to)
 	}
 	for i, from := range begins {
-		for _, to := range ends[i:min(i+maxWrapped, len(ends))] {
+		for _, to := range ends[i:min(i+maxJoinedLines, len(ends))] {
 			key := formKey(s.form().Text[from:to])
 			if texts := st.byForm[key]; key != "" && (len(texts) == 0 || texts[len(texts)-1] != n) {
 				st.byForm[key] = append(texts, n)
@@ -104,8 +104,8 @@ func quotesOf(text string) []*quote {
 	return slices.DeleteFunc(quotes, func(q *quote) bool { return q.text == "" })
 }
 
-// formKey returns what forms have in common that may be equal but for a full stop and other marks at the ends, where the
-// form depends on what stands around a text.
+// formKey returns a key shared by all forms that may be equal except for a full stop and other marks at the ends, where
+// the form depends on the surrounding text.
 func formKey(form string) string {
 	const loose = " *_~'\"-"
 	key := strings.Trim(form, loose)

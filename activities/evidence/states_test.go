@@ -77,8 +77,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestStatingProves holds what is stated to what is proven: a quote without a full stop at its end, long enough to be
-// looked for, is stated where the aligner proves it.
+// TestStatingProves compares statements with proofs: a quote without a full stop at its end, long enough to look for,
+// is stated where the aligner proves it.
 func TestStatingProves(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"alpha", "Beta", "readPulse", "10⁶", "v1.5", "차를", "**bold**", "`code`", "--", "e.g.", "~~no~~"})
@@ -104,7 +104,7 @@ func TestStatingProves(t *testing.T) {
 	})
 }
 
-// BenchmarkStating is 500 items held to 2,000 sources of 300 bytes.
+// BenchmarkStating compares 500 items with 2,000 sources of 300 bytes.
 func BenchmarkStating(b *testing.B) {
 	var texts, quotes []string
 	for i := range 2000 {

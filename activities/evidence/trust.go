@@ -5,11 +5,11 @@ import (
 	"axiommind/schema"
 )
 
-// trusted tells how far each part of a message is to be trusted.
+// trusted knows the class of trust of each part of a message.
 type trusted struct{ format.Trusted }
 
-// NewMessageSource returns the message, which the event holds. Unlike that of [NewSource] it knows whose text it is, and
-// proves only by what the user or the assistant said.
+// NewMessageSource returns a source for a message of the event. Unlike one of [NewSource], it knows the class of its
+// text, and only text of the user or the assistant proves.
 func NewMessageSource(m schema.Message, eventID string) *Source {
 	s := NewSource(m.Index, eventID, m.Text)
 	if m.Role != "" {
@@ -40,7 +40,7 @@ func (s *Source) by() string {
 	return s.message.Author
 }
 
-// trusts reports whether the text at a place may prove something. Of a text alone nobody knows better.
+// trusts reports whether the text at a place may prove something. Text of unknown class may.
 func (s *Source) trusts(x extent) bool {
 	t := s.trust(x)
 	return t == "" || t.Proves()

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// ErrFalse is what an error of [Verify] wraps when the evidence is not true of its source.
+	// ErrFalse is wrapped by an error of [Verify] if the evidence is not true of its source.
 	ErrFalse = errors.New("evidence is false")
-	// ErrUnknownRule is what an error of [Verify] wraps when a newer program has judged the evidence.
+	// ErrUnknownRule is wrapped by an error of [Verify] if a newer program has judged the evidence.
 	ErrUnknownRule = errors.New("rule of proof is unknown")
 )
 
@@ -27,14 +27,14 @@ func falsef(format string, args ...any) error {
 //   - the quote equals the text at every place in the way that Method claims;
 //   - it proves there, or does not, as the rule says, by a text whose class of trust is the recorded one.
 //
-// Verify depends on its arguments alone. Evidence that was not found claims nothing and fails. The quote is not
-// looked for again, since a better search may find more places. That the text is of the message and event that
-// the evidence names is for the caller to check.
+// Verify depends only on its arguments. Evidence that was not found claims nothing and fails. The quote is not
+// looked for again, since a better search may find more places. The caller must check that the text is of the
+// message and event that the evidence names.
 func Verify(source string, e schema.Evidence, rule int) error {
 	return NewSource(e.MessageIndex, e.EventID, source).Verify(e, rule)
 }
 
-// VerifyMessage is [Verify] against a message of the log, whose role and kind say what its text may prove.
+// VerifyMessage is [Verify] against a message of the log, whose role and kind decide which text may prove.
 func VerifyMessage(m schema.Message, e schema.Evidence, rule int) error {
 	return NewMessageSource(m, e.EventID).Verify(e, rule)
 }
@@ -142,10 +142,10 @@ func (s *Source) verifyClaim(q *quote, method schema.Method, confidence float64,
 	return nil
 }
 
-// trustRule is the first rule that asks whose the text is.
+// trustRule is the first rule that checks the class of the text.
 const trustRule = 2
 
-// verifyProof checks what the rule says of the chosen place.
+// verifyProof checks the proof of the chosen place by the rule.
 func (s *Source) verifyProof(q *quote, e schema.Evidence, rule int) error {
 	x := extentOf(e.Span)
 	trust := e.Trust

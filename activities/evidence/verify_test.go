@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// tampering changes one thing that evidence says. It reports false where evidence of this kind says no such thing.
+// tampering changes one claim of evidence. It returns false if evidence of this kind makes no such claim.
 var tampering = map[string]func(source string, e *schema.Evidence) bool{
 	"found":   func(_ string, e *schema.Evidence) bool { e.Found = false; return true },
 	"aligned": func(_ string, e *schema.Evidence) bool { e.Aligned = !e.Aligned; return true },
@@ -112,7 +112,7 @@ func TestVerifyKnowsItsRules(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfAnyQuoteIsTrue: whatever is asked of several messages at once, what is found is true.
+// TestEvidenceOfAnyQuoteIsTrue: for any quotes of several messages at once, the evidence found is true.
 func TestEvidenceOfAnyQuoteIsTrue(t *testing.T) {
 	t.Parallel()
 	alphabet := rapid.StringOfN(rapid.SampledFrom([]rune("abcde ABC 12.-*_…\n가나다不了\u0301\u200d👩🇰`?")), 0, 60, -1)

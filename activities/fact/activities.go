@@ -31,7 +31,7 @@ func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer) (*Activ
 	return &Activities{log: log, writer: writer, indexer: indexer}, nil
 }
 
-// index has the facts of the stream indexed.
+// index requests that the facts of the stream be indexed.
 func (a *Activities) index(ctx context.Context, stream string) error {
 	if a.indexer == nil {
 		return nil
@@ -39,7 +39,7 @@ func (a *Activities) index(ctx context.Context, stream string) error {
 	return a.indexer.Enqueue(ctx, stream)
 }
 
-// SessionInput names a session whose facts are to be stored.
+// SessionInput is the request to store the facts of a session.
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
@@ -49,8 +49,8 @@ type SessionInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// Append appends the facts of the sessions, all of one memory, as if one was appended after the other. Only an activity of
-// the memory's workflow may call it, with the head of the memory's stream in the context. [Project] has to follow.
+// Append appends the facts of the sessions, all of one memory, as if one was appended after the other. Only an activity
+// of the memory's workflow may call it, with the head of the memory's stream in the context. [Project] must follow.
 func Append(ctx context.Context, a *Activities, in []SessionInput) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(in))
 	var batches []Batch

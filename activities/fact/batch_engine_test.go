@@ -87,8 +87,8 @@ func TestSessionsAtOnce(t *testing.T) {
 	require.Equal(t, alone.allRows(t), b.allRows(t))
 }
 
-// I4: a memory whose events the log remembers is known without a request, and is that of the tables: so are
-// the plans.
+// I4: a memory whose events the log remembers is known without a request, and equals the memory in the tables: both give
+// the same plan.
 func TestPlanFromTheLog(t *testing.T) {
 	t.Parallel()
 	const user, agent = "ann/o'neil", "세 \\ \x01"
@@ -201,7 +201,7 @@ func TestLowerMaximum(t *testing.T) {
 	require.Len(t, b.contents(t, "ann", "coder"), 5)
 }
 
-// What a plan reads does not grow with the memory.
+// The size of a plan's input does not grow with the memory.
 func TestLoadOfManyFacts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{})
@@ -234,7 +234,7 @@ func TestLoadOfManyFacts(t *testing.T) {
 	require.Equal(t, fact.Memory{Done: map[string]bool{}, Sections: map[string]fact.Section{}}, none)
 }
 
-// planned returns what a plan needs of the fact.
+// planned returns the fields of the fact that a plan requires.
 func planned(f fact.Fact) fact.Fact {
 	return fact.Fact{
 		ID: f.ID, Content: f.Content, Category: f.Category, Confidence: f.Confidence, Status: f.Status, EntryID: f.EntryID,

@@ -29,7 +29,7 @@ func (m *memory) inBatches(t *rapid.T) []Batch {
 	return out
 }
 
-// needsOf is what the writer asks for.
+// needsOf returns the needs of the writer.
 func needsOf(batches []Batch) Needs {
 	n := Needs{User: batches[0].User, Agent: batches[0].Agent}
 	for _, b := range batches {
@@ -43,7 +43,7 @@ func needsOf(batches []Batch) Needs {
 	return n
 }
 
-// load is what Tables.Load reads, of the memory's facts.
+// load returns the facts of the memory that Tables.Load would read.
 func (m *memory) load(n Needs) Memory {
 	out, keys := m.state(), map[string]bool{}
 	if n.All {
@@ -78,7 +78,7 @@ func (m *memory) load(n Needs) Memory {
 	return out
 }
 
-// What is planned at once, of what a plan reads of the memory, is what is planned one after the other of all of it.
+// A plan for several batches, from a partial read of the memory, equals one plan after the other from all of it.
 func TestBatchesAtOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,7 +118,7 @@ func TestBatchesAtOnce(t *testing.T) {
 	})
 }
 
-// A fact's row does not depend on what the table holds when its creation is in the page.
+// A fact's row does not depend on the table if its creation is in the page.
 func TestPageOfNewFactsLoadsNone(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)

@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// judgeUploads judges what is left of a summary, or whether a fact is kept.
+// judgeUploads judges the rest of a summary, or whether a fact is kept.
 func judgeUploads(input, expect json.RawMessage) string {
 	var in struct {
 		Summary *string `json:"summary"`

@@ -183,7 +183,7 @@ var sectionKeys = map[string]string{
 	"recentMonths": schema.SectionRecent, "earlierContext": schema.SectionEarlier, "longTermBackground": schema.SectionBackground,
 }
 
-// judgeUpdate applies an update as a model writes it: what it removes first, then its sections and new facts.
+// judgeUpdate applies an update as a model writes it: first its removals, then its sections and new facts.
 func judgeUpdate(input, expect json.RawMessage) string {
 	var in struct {
 		Existing        []givenFact       `json:"existing"`
@@ -233,7 +233,7 @@ func judgeUpdate(input, expect json.RawMessage) string {
 	return m.judge(want)
 }
 
-// wholeUpdate is the update with the keys that a model is asked for, of which cases leave out what they do not need.
+// wholeUpdate is the update with all keys that a model must give. Cases leave out those that they do not need.
 func wholeUpdate(update json.RawMessage) string {
 	whole := object{"user": json.RawMessage("{}"), "history": json.RawMessage("{}"), "newFacts": json.RawMessage("[]"), "factsToRemove": json.RawMessage("[]")}
 	for key, value := range lenient[object](update) {
@@ -243,7 +243,7 @@ func wholeUpdate(update json.RawMessage) string {
 	return string(raw)
 }
 
-// wanted is what a case expects of a memory.
+// wanted is the memory that a case expects.
 type wanted struct {
 	Facts               [][3]any       `json:"facts"`
 	FactsSet            [][3]any       `json:"facts_set"`
@@ -264,7 +264,7 @@ type wanted struct {
 	LongTermBackground  *string        `json:"longTermBackground"`
 }
 
-// propose plans the items as what one session says.
+// propose plans the items as statements of one session.
 func (m *memory) propose(session string, items []Item) error {
 	opts, err := m.opts.withDefaults()
 	if err != nil {

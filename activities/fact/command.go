@@ -18,7 +18,7 @@ var (
 	ErrFactNotFound = boundary.Invalid(schema.ErrorFactNotFound, errors.New("no such fact"))
 	// ErrDuplicate is returned if another fact says the same.
 	ErrDuplicate = boundary.Invalid(schema.ErrorFactRefused, errors.New("duplicate fact"))
-	// ErrStale is returned if what a command is about has another version than the command expects.
+	// ErrStale is returned if the subject of a command has another version than the command expects.
 	ErrStale = boundary.Invalid(schema.ErrorFactStale, errors.New("it has changed"))
 	// ErrInvalid is wrapped by every [InvalidError].
 	ErrInvalid = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
@@ -48,7 +48,7 @@ const (
 	OpSection Op = "section"
 	// OpImport creates several facts and sets several sections.
 	OpImport Op = "import"
-	// OpClear deletes all facts and removes all sections. What was read from sessions before is not remembered again.
+	// OpClear deletes all facts and removes all sections. Statements from sessions read before are not remembered again.
 	OpClear Op = "clear"
 )
 
@@ -83,7 +83,7 @@ type Command struct {
 	SourceError *string  `json:"source_error,omitempty"`
 	// Section is the section of the profile to set.
 	Section string `json:"section,omitempty"`
-	// Items are what to import.
+	// Items are the items to import.
 	Items []Item `json:"items,omitempty"`
 	// ExpectVersion, if it is not 0, is the version of the fact or section, or for the other operations of the whole memory,
 	// without which the command is refused.
@@ -196,7 +196,7 @@ func (c Command) validateFields() error {
 	return nil
 }
 
-// validateItems looks at what would make the payload too large. What is wrong with a single item is recorded for that item.
+// validateItems returns an error if the payload would be too large. An error in a single item is recorded for that item.
 func (c Command) validateItems() error {
 	size := 0
 	for _, item := range c.Items {

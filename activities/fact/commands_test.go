@@ -67,12 +67,12 @@ func TestCurrent(t *testing.T) {
 func TestUntold(t *testing.T) {
 	t.Parallel()
 	facts := []Fact{{ID: "1", Content: "Builds Compilers "}, {ID: "2", Content: "Builds compilers in Go"}}
-	require.Equal(t, facts[1:], Untold(facts, []Section{{Name: schema.SectionWork, Summary: "builds compilers"}}))
-	require.Equal(t, facts, Untold(facts, nil))
+	require.Equal(t, facts[1:], NotInProfile(facts, []Section{{Name: schema.SectionWork, Summary: "builds compilers"}}))
+	require.Equal(t, facts, NotInProfile(facts, nil))
 }
 
-// What was read before everything was forgotten is not remembered again, whichever build asks for it later; what is said
-// or read after it is.
+// Statements read before everything was forgotten are not remembered again, whichever build asks for them later.
+// Statements said or read after it are.
 func TestClear(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)
@@ -118,7 +118,7 @@ func TestImport(t *testing.T) {
 	require.Equal(t, "merged", m.facts[2].SourceError)
 	require.Equal(t, "Builds", m.profile()[schema.SectionWork])
 
-	// What a part of the import has done is left out of the next attempt.
+	// Items that an earlier attempt imported are left out of the next one.
 	state := m.state()
 	for n := range c.Items[:4] {
 		state.Done[schema.EventID(importKey(Command{User: m.user, Agent: m.agent, RequestID: c.RequestID}, n))] = true
@@ -181,7 +181,7 @@ func TestReserve(t *testing.T) {
 	require.Equal(t, []string{"c1", "c2", "p1", "c3"}, m.contents())
 	m.say(m.entry("p4", 0.5))
 	require.Equal(t, []string{"c2", "p1", "c3", "p4"}, m.contents(), "the third is none of the two best")
-	// Where there are only corrections, one of them gives way all the same.
+	// If there are only corrections, one of them is evicted nevertheless.
 	m.opts = Options{MaxFacts: 1, Reserve: 9, Threshold: -1}
 	m.say(correction("c4", 0.05))
 	require.Equal(t, []string{"c4"}, m.contents())

@@ -108,14 +108,14 @@ func TestWriter(t *testing.T) {
 	require.Equal(t, fact.Result{Entries: 5}, done)
 	require.Equal(t, before, b.allRows(t))
 
-	// A session that grew adds what is new, and makes room for it.
+	// A session that grew adds its new facts, and makes room for them.
 	batch.Entries = append(batch.Entries, batchOf("ann", "coder", "s1", "Drinks tea", "Runs").Entries...)
 	done, err = b.writer.ApplyOne(t.Context(), batch)
 	require.NoError(t, err)
 	require.Equal(t, fact.Result{Events: 3, Entries: 7, Created: 2, Evicted: 1, LastSeq: 8}, done)
 	require.Equal(t, []string{"Owns a cat", "Lives in Bonn", "Drinks tea", "Runs"}, b.contents(t, "ann", "coder"))
 
-	// What the tables hold is the fold of the stream.
+	// The tables contain the fold of the stream.
 	stream := schema.MemoryStream("ann", "coder")
 	folded, err := fact.Replay(b.log.Stream(t.Context(), stream, eventlog.StreamOptions{Types: fact.EventTypes()}), time.Time{})
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestDo(t *testing.T) {
 	_, err = b.writer.Do(t.Context(), remove)
 	require.ErrorIs(t, err, fact.ErrFactNotFound)
 
-	// I12 and D3 hold on what the tables say of the deleted: said before, it stays deleted.
+	// I12 and D3 hold for deleted facts in the tables: a fact said before its deletion stays deleted.
 	done, err := b.writer.ApplyOne(t.Context(), batchOf("ann", "coder", "s1", "likes go"))
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{schema.SkippedDeleted: 1}, done.Skipped)

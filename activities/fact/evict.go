@@ -7,9 +7,9 @@ import (
 	"axiommind/schema"
 )
 
-// Use tells how a fact was used.
+// Use records how a fact was used.
 type Use struct {
-	// Confirmed is when a session last said the same again. It is zero if none did.
+	// Confirmed is when a session last repeated the fact. It is zero if none did.
 	Confirmed time.Time
 	// Heat counts how often a search returned the fact, each time counting half as much after every [heatHalfLife].
 	Heat float64
@@ -24,8 +24,8 @@ const (
 // hottest is the heat that counts fully.
 const hottest = 8
 
-// hybrid is the score of a fact, of 0 to 1: 65 % its confidence, 25 % how fresh it is, and 10 % how much it is used. A fact
-// that nobody confirmed since it was created is half as fresh.
+// hybrid is the score of a fact, of 0 to 1: 65 % its confidence, 25 % how fresh it is, and 10 % how much it is used. A
+// fact that was never confirmed after its creation is half as fresh.
 func hybrid(f Fact, use Use, now time.Time) float64 {
 	fresh := decay(now.Sub(f.CreatedAt), freshHalfLife) / 2
 	if !use.Confirmed.IsZero() {
@@ -39,7 +39,7 @@ func decay(age, halfLife time.Duration) float64 {
 	return math.Exp2(-max(0, age.Hours()) / halfLife.Hours())
 }
 
-// evicter tells which fact gives way to a new one.
+// evicter selects the fact to evict for a new one.
 type evicter struct {
 	policy  string
 	reserve int
@@ -54,7 +54,7 @@ func (v evicter) score(f Fact) float64 {
 	return f.Confidence
 }
 
-// before reports whether the fact a gives way before b.
+// before reports whether the fact a is evicted before b.
 func (v evicter) before(a, b Fact) bool {
 	x, y := v.score(a), v.score(b)
 	if x != y {
@@ -69,8 +69,8 @@ func (v evicter) before(a, b Fact) bool {
 	return a.CreatedSeq < b.CreatedSeq
 }
 
-// weakest returns the active fact that gives way first. As long as there are no more corrections than are reserved, that
-// is no correction, unless there is nothing else.
+// weakest returns the active fact to evict first. As long as there are no more corrections than are reserved, it is no
+// correction, unless there is nothing else.
 func (v *overlay) weakest() (Fact, bool) {
 	corrections := 0
 	for _, f := range v.facts {

@@ -6,8 +6,8 @@ import (
 	"axiommind/activities/fact"
 )
 
-// What is remembered becomes text for a prompt: the surest facts come first, and what the budget has no room for is
-// left out from the least sure up.
+// The memory becomes text for a prompt: the surest facts come first, and facts beyond the budget are left out, the least
+// sure first.
 func ExampleFormatter_Format() {
 	facts := fact.Context{Facts: []fact.Statement{
 		{Content: "Uses Vim", Category: "preference", Confidence: 0.7},

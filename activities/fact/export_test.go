@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// Plan plans one batch with all that there is of the memory.
+// Plan plans one batch with the whole memory.
 func Plan(m Memory, batch Batch, opts Options) ([]schema.Event, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *Writer) ApplyOne(ctx context.Context, batch Batch) (Result, error) {
 	return outcomes[0].Result, outcomes[0].Failed.Err()
 }
 
-// What the properties hold the projection to: the fold of all events, with no tables.
+// The property tests compare the projection with the fold of all events, without tables.
 
 // Fold returns the fact after an event of its own.
 func Fold(f Fact, event schema.Event) (Fact, error) {
@@ -61,9 +61,9 @@ func Fold(f Fact, event schema.Event) (Fact, error) {
 	return f.after(o), nil
 }
 
-// Replay returns the facts that the events of one memory stream leave, those that are gone too, in
-// the order they were created. Events that tell of what happened after asOf are left out, a zero
-// asOf leaves out none: a session that is imported late counts from when it took place.
+// Replay returns the facts that the events of one memory stream leave, including deleted and evicted ones, in the order
+// of their creation. Events from after asOf are left out, a zero asOf leaves out none. A session that is imported late
+// counts from when it took place.
 func Replay(events iter.Seq2[schema.Event, error], asOf time.Time) ([]Fact, error) {
 	facts := map[string]Fact{}
 	for event, err := range events {

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Status tells whether a fact is still remembered.
+// Status is the state of a fact: active or gone.
 type Status string
 
 // Statuses. A fact that is deleted or evicted never comes back. Its content may come back as another fact.
@@ -30,7 +30,7 @@ type Fact struct {
 	Confidence float64 `json:"confidence"`
 	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
-	// SaidBy is who said it first: the user, or only the assistant. It is empty if a person entered it.
+	// SaidBy is the first speaker: the user, or only the assistant. It is empty if a person entered the fact.
 	SaidBy  schema.Trust `json:"said_by,omitempty"`
 	Status  Status       `json:"status"`
 	Project string       `json:"project,omitempty"`
@@ -46,7 +46,7 @@ type Fact struct {
 	GoneAt     time.Time `json:"gone_at,omitzero"`
 	GoneReason string    `json:"gone_reason,omitempty"`
 	Version    uint64    `json:"version"`
-	// Entry is how its entry stands. It is set by [Tables.Judge] alone, and nil for a fact that a person entered.
+	// Entry is the standing of its entry. Only [Tables.Judge] sets it, and it is nil for a fact that a person entered.
 	Entry *Standing `json:"entry,omitempty"`
 }
 
@@ -94,7 +94,7 @@ func (f Fact) after(o occurrence) Fact {
 	case f.Status != Active:
 		return f
 	}
-	// What is said late of a fact may have been said before its last change.
+	// An event that arrives late may be older than the fact's last change.
 	f.Version, f.UpdatedAt = o.event.Seq, later(f.UpdatedAt, o.event.TS)
 	switch p := o.payload.(type) {
 	case schema.FactUpdatedPayload:
@@ -112,7 +112,7 @@ func (f Fact) after(o occurrence) Fact {
 	return f
 }
 
-// foldMemory returns all that there is to know of a memory from the events of its stream.
+// foldMemory returns the whole memory from the events of its stream.
 func foldMemory(events []schema.Event) (Memory, error) {
 	m := Memory{Done: map[string]bool{}, Sections: map[string]Section{}}
 	facts := map[string]Fact{}

@@ -92,7 +92,7 @@ func noMemoryIsOverBudget(t *testing.T, seeds []int) {
 	}
 }
 
-// Nothing remembered ends the block that it stands in.
+// No remembered text ends its block.
 func TestFormatCutsNoEntity(t *testing.T) {
 	t.Parallel()
 	const end = "</memory>&<b>"
@@ -108,7 +108,7 @@ func TestFormatCutsNoEntity(t *testing.T) {
 	}
 }
 
-// The text tells facts in the given order if asked, and names them by their places.
+// The text has facts in the given order if asked, and reports their places.
 func TestFormatRanked(t *testing.T) {
 	t.Parallel()
 	c := Context{Facts: []Statement{{Content: "b", Confidence: 0.5}, {Content: " "}, {Content: "a", Confidence: 0.9}}}

@@ -30,15 +30,15 @@ func (c Change) fact() string { return c.payload.Fact() }
 // HistoryQuery selects events of a memory. The user is required; other empty fields do not filter.
 type HistoryQuery struct {
 	User, Agent string
-	// FactID selects the events that are about the fact: those that changed it, that were skipped because it says the
-	// same, and what gave way to it.
+	// FactID selects the events about the fact: those that changed it, duplicates that were skipped for it, and evictions
+	// that made room for it.
 	FactID string
 	// Limit, if it is not 0, is the maximum number of events, after skipping the latest Offset events.
 	Limit, Offset int
 }
 
-// History returns what happened to the facts and the profile of a memory, the latest first. Of the memory's stream it reads the events
-// that it returns, and those of their facts.
+// History returns the changes of the facts and the profile of a memory, the latest first. It reads only these events of
+// the memory's stream, and those of their facts.
 func (t *Tables) History(ctx context.Context, q HistoryQuery) ([]Change, error) {
 	fail := func(err error) ([]Change, error) { return nil, fmt.Errorf("read the history of a memory: %w", err) }
 	where, args := "1", []any{}
@@ -79,7 +79,7 @@ func (t *Tables) History(ctx context.Context, q HistoryQuery) ([]Change, error) 
 	return changes, nil
 }
 
-// AsOf returns the facts with the ids as they were at the time, by the events' own times. What did not exist is missing.
+// AsOf returns the facts with the ids as they were at the time, by the events' own times. It omits those not created yet.
 func (t *Tables) AsOf(ctx context.Context, user, agent string, ids []string, at time.Time) ([]Fact, error) {
 	changes, err := t.changes(ctx, user, agent, "ts <= fromUnixTimestamp64Micro(?) AND JSONExtractString(payload_json, 'fact_id') IN ? ORDER BY seq", at.UnixMicro(), table.Set(ids))
 	if err != nil {
@@ -100,8 +100,8 @@ func (t *Tables) AsOf(ctx context.Context, user, agent string, ids []string, at 
 	return out, nil
 }
 
-// BuildChanges returns what a build did to the facts and the profile of a memory, in the order of the events. It reads no
-// other events, however long the memory's history is.
+// BuildChanges returns the changes of a build to the facts and the profile of a memory, in the order of the events. It
+// reads no other events, however long the memory's history is.
 func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) ([]Change, error) {
 	out, err := t.changes(ctx, user, agent, "build_id = ? ORDER BY seq", buildID)
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *Tables) changes(ctx context.Context, user, agent, where string, args ..
 	return out, err
 }
 
-// Sum counts the changes by what they did.
+// Sum counts the changes by kind.
 func Sum(changes []Change) (Result, error) {
 	var r Result
 	events := make([]schema.Event, len(changes))

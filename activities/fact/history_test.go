@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// A history tells the latest first, of one fact or build if asked, page by page, and how each fact was before.
+// A history lists the latest change first, of one fact or build if asked, page by page, with each fact's earlier state.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{})
@@ -67,7 +67,7 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, []float64{0.5, 1}, []float64{changes[0].Before.Confidence, changes[2].Before.Confidence})
 	require.Nil(t, changes[1].Before)
 	require.Nil(t, changes[3].Before)
-	for second, want := range map[int][]float64{0: {1}, 1: {1, 1}, 2: {0.5, 1}, 4: {0.5, 1}, 5: {0.5, 1, 1}, 7: {0.5, 1, 1}} { // Also what is gone.
+	for second, want := range map[int][]float64{0: {1}, 1: {1, 1}, 2: {0.5, 1}, 4: {0.5, 1}, 5: {0.5, 1, 1}, 7: {0.5, 1, 1}} { // Also deleted facts.
 		var got []float64
 		then, err := b.tables.AsOf(t.Context(), "ann", "", []string{"x", "y", "z", "Ω'"}, noon.Add(time.Duration(second)*time.Second))
 		require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1}, []int{sum.Created, sum.Updated, sum.Evicted, sum.Skipped[schema.SkippedDuplicate]})
 }
 
-// BenchmarkHistory reads the latest page of memories of which much was changed.
+// BenchmarkHistory reads the latest page of memories with many changes.
 func BenchmarkHistory(b *testing.B) {
 	for _, facts := range []int{500, 20_000} {
 		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))

@@ -13,10 +13,10 @@ import (
 )
 
 // lasting returns why a fact from a session is not worth remembering, and an explanation for people. Both are empty if
-// nothing speaks against it. The quotes are what the session says of the fact.
+// there is no objection. The quotes are the session's words about the fact.
 //
-// A fact is not stored if it, or all that is quoted for it, only acknowledges; if it only reports that a file was
-// uploaded; or if it repeats words of the extraction prompt that nobody said.
+// A fact is not stored if it, or all of its quotes, only acknowledges; if it only reports a file upload; or if it repeats
+// words of the extraction prompt that are in no quote.
 func lasting(content string, quotes []string) (reason, detail string) {
 	switch {
 	case text.Trivial(content):
@@ -43,7 +43,7 @@ func allTrivial(quotes []string) bool {
 // promptWords are the words of the extraction prompt, in order.
 var promptWords = sync.OnceValue(func() string { return wordsOf(llm.ExtractionRequest(nil, llm.Params{}).System) })
 
-// parrots reports whether the words of a fact stand in a row in the extraction prompt and in no quote.
+// parrots reports whether the words of a fact are consecutive in the extraction prompt and in no quote.
 func parrots(content string, quotes []string) bool {
 	words := wordsOf(content)
 	if len(quotes) == 0 || words == " " || !strings.Contains(promptWords(), words) {
@@ -66,8 +66,7 @@ func isWordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicod
 
 func wordless(s string) bool { return strings.IndexFunc(s, isWordRune) < 0 }
 
-// scrubUploads returns a summary without the sentences that only report that a file was uploaded. What remains stays as
-// it is.
+// scrubUploads returns a summary without the sentences that only report a file upload. The rest is unchanged.
 func scrubUploads(summary string) string {
 	for {
 		scrubbed := scrubOnce(summary)
@@ -111,7 +110,7 @@ func scrubLine(line string) (rest string, changed bool) {
 	return strings.TrimRightFunc(out.String(), unicode.IsSpace) + line[len(body):], true
 }
 
-// reportsUpload reports whether a sentence says that somebody uploaded a file, and nothing else.
+// reportsUpload reports whether a sentence reports a file upload and nothing else.
 func reportsUpload(sentence string) bool {
 	if uploadPlace.MatchString(sentence) {
 		return true
@@ -130,15 +129,15 @@ func reportsUpload(sentence string) bool {
 var (
 	// uploadPlace is where the harness of the original keeps uploads, and how it lists them.
 	uploadPlace = regexp.MustCompile(`(?i)/mnt/user-data/uploads/|</?(?:uploaded_files|current_uploads)>`)
-	// saysMore is a clause that goes on with what is so of the user.
+	// saysMore matches a clause that continues with a statement about the user.
 	saysMore = regexp.MustCompile(`(?i)\b(?:and|who|because|since|but)\s+(?:(?:he|she|they|i|we)\s+)?(?:(?:also|always|usually|now)\s+)?` +
 		`(?:is|are|am|works?|prefers?|likes?|loves?|hates?|dislikes?|uses?|lives?|leads?|wants?|needs?|has|have|studies|speaks?|owns?|runs?|manages?|teaches|plans?)\b`)
 	// bareFile is the rest of a file's name that holds a full stop.
 	bareFile = regexp.MustCompile(`^\S+\.[A-Za-z0-9]{1,5}[.!]?$`)
 )
 
-// uploadReports match sentences that report an upload. That of an event is told from "the file upload service" and
-// "uploaded files are checked" by its verb: it has a subject, or what was uploaded is counted or named.
+// uploadReports match sentences that report an upload. A report differs from "the file upload service" and "uploaded
+// files are checked" by its verb: it has a subject, or the uploaded files are counted or named.
 var uploadReports = func() []*regexp.Regexp {
 	const (
 		file = `(?:[\w'’()-]*\.[a-z0-9]{1,5}\b|(?:files?|documents?|attachments?|images?|pictures?|photos?|screenshots?|pdfs?|csvs?|` +

@@ -44,7 +44,7 @@ func TestLasting(t *testing.T) {
 	}
 }
 
-// A model that repeats what it was told says nothing of the user, whichever sentence, definition or label it repeats.
+// A model that repeats its prompt says nothing of the user, whichever sentence, definition or label it repeats.
 func TestPromptNeverBecomesAFact(t *testing.T) {
 	t.Parallel()
 	prompt := llm.ExtractionRequest(nil, llm.Params{}).System
@@ -125,7 +125,7 @@ func FuzzLasting(f *testing.F) {
 	})
 }
 
-// What the context command prints is not the user's when an agent puts it into a prompt.
+// The output of the context command is not the user's when an agent puts it into a prompt.
 func TestContextComesBackAsContext(t *testing.T) {
 	t.Parallel()
 	counter := CJK2
@@ -145,7 +145,7 @@ func TestContextComesBackAsContext(t *testing.T) {
 		if !strings.Contains(block, ":\n- ") {
 			return // It is cut within its header and holds nothing.
 		}
-		for _, m := range format.Apart(schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: block + "\n\nWhat next?"}) {
+		for _, m := range format.Split(schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: block + "\n\nWhat next?"}) {
 			if m.Kind == schema.KindText {
 				require.Equal(t, "What next?", strings.TrimSpace(m.Text), block)
 			}

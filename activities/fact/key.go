@@ -15,8 +15,8 @@ import (
 // Key returns the normalized form [text.Fact] of the content. Contents with the same key are the same fact.
 func Key(content string) string { return text.Fact(content) }
 
-// Category returns the category in its stored form and whether it is valid. An empty category is context: a person may leave it
-// out, a session may not.
+// Category returns the category in its stored form and whether it is valid. An empty category is context: a person may
+// leave it out, a session may not.
 func Category(category string) (string, bool) {
 	category = strings.ToLower(strings.TrimSpace(category))
 	if category == "" {

@@ -53,7 +53,7 @@ func (m *memory) replay(asOf time.Time) []Fact {
 	return facts
 }
 
-// state is the fold of the log.
+// state is the memory in the log.
 func (m *memory) state() Memory {
 	out, err := foldMemory(m.log)
 	require.NoError(m.t, err)

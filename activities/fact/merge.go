@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// nearness tells how near proposed facts are to those that are remembered. It holds the vectors of all that may be near
-// each other, so that planning asks no embedder.
+// nearness compares proposed facts with remembered ones. It has the vectors of all that may be near each other, so that
+// planning asks no embedder.
 type nearness struct {
 	vectors map[string][]float32
 }
@@ -65,23 +65,23 @@ func newNearness(ctx context.Context, opts Options, facts []Fact, proposals []pr
 	return n, nil
 }
 
-// twin is an older fact that says nearly the same as a proposal.
-type twin struct {
+// nearDuplicate is an older fact that says nearly the same as a proposal.
+type nearDuplicate struct {
 	fact                Fact
 	overlap, similarity float64
 }
 
-// twin returns the active fact that the proposal is merged into: one of its category that has as many words in common with
+// nearDuplicate returns the active fact that the proposal is merged into: one of its category that has as many words in common with
 // it, and as similar a vector, as the options ask for. Of several it is the most similar, and of those the oldest. Facts
 // that contradict each other, or that differ in a number, are never merged.
-func (p *planner) twin(x proposal) (best twin, found bool) {
+func (p *planner) twin(x proposal) (best nearDuplicate, found bool) {
 	if p.near == nil {
-		return twin{}, false
+		return nearDuplicate{}, false
 	}
 	content := strings.TrimSpace(x.content)
 	vector, words := p.near.vectors[content], termsOf(content)
 	if vector == nil {
-		return twin{}, false
+		return nearDuplicate{}, false
 	}
 	category, _ := Category(x.category)
 	said := pair.Parse(content)
@@ -90,7 +90,7 @@ func (p *planner) twin(x proposal) (best twin, found bool) {
 		if f.Status != Active || f.Category != category || other == nil {
 			continue
 		}
-		t := twin{f, overlap(words, termsOf(f.Content)), llm.Similarity(p.opts.Embedder, cosine(vector, other))}
+		t := nearDuplicate{f, overlap(words, termsOf(f.Content)), llm.Similarity(p.opts.Embedder, cosine(vector, other))}
 		if t.overlap < p.opts.MergeOverlap || t.similarity < p.opts.MergeSimilarity ||
 			!slices.Equal(numbersOf(content), numbersOf(f.Content)) || pair.Parse(f.Content).Compare(said).Kind == pair.Conflict {
 			continue
@@ -102,7 +102,7 @@ func (p *planner) twin(x proposal) (best twin, found bool) {
 	return best, found
 }
 
-func (p *planner) merge(x proposal, t twin) error {
+func (p *planner) merge(x proposal, t nearDuplicate) error {
 	return p.emit(x.key, x.at, schema.FactMergedPayload{
 		Act: x.act, FactID: t.fact.ID, Confidence: max(t.fact.Confidence, confidenceOf(x)),
 		Content: strings.TrimSpace(x.content), Proposed: confidenceOf(x), Overlap: t.overlap, Similarity: t.similarity,
@@ -133,7 +133,7 @@ func overlap(a, b map[string]bool) float64 {
 	return 0
 }
 
-// numbersOf returns what holds a digit, in order.
+// numbersOf returns the words that contain a digit, sorted.
 func numbersOf(content string) []string {
 	fields := strings.FieldsFunc(text.Caseless(content), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '.' && r != '-'

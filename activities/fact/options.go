@@ -20,16 +20,16 @@ const (
 // DefaultConfidence is the confidence of a fact that a person adds without one. A fact of a session needs its own.
 const DefaultConfidence = 0.5
 
-// Options configures what is remembered. The zero value uses the defaults.
+// Options configures a memory of facts. The zero value uses the defaults.
 type Options struct {
 	// Threshold is the minimum confidence, up to 1, of a fact from a session. It does not apply to a person's
 	// commands. Default [DefaultThreshold]. A negative value means no threshold.
 	Threshold float64
 	// MaxFacts is the maximum number of facts for each user and agent. Default [DefaultMaxFacts].
 	MaxFacts int
-	// Eviction tells which fact gives way to a new one: one of [schema.EvictionPolicies]. Default: the first.
+	// Eviction is the policy for evicting a fact for a new one, of [schema.EvictionPolicies]. Default: the first.
 	Eviction string
-	// Reserve is the number of corrections, the best by the policy, that give way to other corrections only. Default: none,
+	// Reserve is the number of corrections, the best by the policy, that only other corrections can evict. Default: none,
 	// or with [schema.EvictHybrid] a tenth of MaxFacts and at most 10. A negative value means none.
 	Reserve int
 	// MergeOverlap is the least share of words that two facts have in common if the newer one is merged into the older.

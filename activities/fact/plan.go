@@ -61,7 +61,7 @@ type proposal struct {
 
 	// section is the section of the profile that content sums up. It is empty for a fact.
 	section string
-	// saidBy is who said what the entry's evidence proves, and untrusted the class of evidence that may prove nothing.
+	// saidBy is the speaker of the entry's evidence. untrusted is the class of evidence that may prove nothing.
 	saidBy, untrusted schema.Trust
 
 	content     string
@@ -84,7 +84,7 @@ type planner struct {
 	actor   string
 }
 
-// Memory is what a plan needs to know of a memory.
+// Memory is the part of a memory that a plan requires.
 type Memory struct {
 	// Facts are at least those that the plan names, deleted and evicted ones included, and as many of the active facts
 	// that are evicted first as the plan may evict.
@@ -101,7 +101,7 @@ type Memory struct {
 	Read map[string]time.Time
 	// Version is the position of the last event that changed a fact or the profile.
 	Version uint64
-	// Uses tell of facts, by their ids, what the policy [schema.EvictHybrid] asks for, at the time Now.
+	// Uses holds the uses of the facts, by their ids, for the policy [schema.EvictHybrid], at the time Now.
 	Uses map[string]Use
 	Now  time.Time
 
@@ -249,11 +249,11 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	return nil
 }
 
-// usersOwn are the categories of what only the user can say.
+// usersOwn are the categories of facts that only the user can state.
 var usersOwn = []string{schema.CategoryPreference, schema.CategoryBehavior, schema.CategoryGoal}
 
-// distrusted returns the reason not to store what was said by nobody who may say it, or nil. A summary of the user, and what
-// the user prefers, does or wants, is the user's to say.
+// distrusted returns the reason not to store a statement whose speaker may not make it, or nil. Only the user can state a
+// summary of the user, and the user's preferences, behavior and goals.
 func distrusted(x proposal) *schema.FactSkippedPayload {
 	category, _ := Category(x.category)
 	switch {
@@ -274,7 +274,7 @@ func skip(reason, format string, args ...any) *schema.FactSkippedPayload {
 	return &schema.FactSkippedPayload{Skipped: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// outdated returns the reason not to store what a session says if a person has said since that it is to be forgotten.
+// outdated returns the reason not to store a statement that a person has had forgotten since, or nil.
 func (p *planner) outdated(x proposal) *schema.FactSkippedPayload {
 	known := x.at
 	if !x.read.IsZero() {

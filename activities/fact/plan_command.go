@@ -44,7 +44,7 @@ func PlanCommand(m Memory, c Command, opts Options) ([]schema.Event, error) {
 	return p.overlay.planned, refusal(p.overlay.planned[len(p.overlay.planned)-1])
 }
 
-// expect returns an error if what the command is about has not the version that it expects.
+// expect returns an error if the subject of the command has another version than the command expects.
 func (p *planner) expect(m Memory, c Command) error {
 	if c.ExpectVersion == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (p *planner) commandSection(c Command) error {
 	return p.setSection(x)
 }
 
-// importItems plans what becomes of each item, as if it was created alone.
+// importItems plans the outcome of each item, as if it was created alone.
 func (p *planner) importItems(c Command, done map[string]bool) error {
 	for n, item := range c.Items {
 		key := importKey(c, n)

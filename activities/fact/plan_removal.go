@@ -8,8 +8,8 @@ import (
 // ActorReviewer is the actor of events that follow from a model's answer about the facts of a memory.
 const ActorReviewer = "fact_reviewer"
 
-// remove plans what comes of a fact that a model's answer names: it is deleted if that is proven and the fact is still the
-// one that the model was shown. Otherwise the reason is recorded, and nothing else.
+// remove plans the removal of a fact that a model's answer names. The fact is deleted if that is proven and the fact has
+// not changed since it was shown to the model. Otherwise only the reason is recorded.
 func (p *planner) remove(b Batch, r Removal) error {
 	actor := p.actor
 	p.actor = ActorReviewer

@@ -85,7 +85,7 @@ func TestEviction(t *testing.T) {
 	require.Equal(t, "gave way to "+m.facts[3].ID, m.facts[1].GoneReason)
 	require.Equal(t, Evicted, m.facts[4].Status)
 
-	// What was evicted may be said again, also in the same batch.
+	// An evicted fact may be said again, also in the same batch.
 	m.say(at(m.entry("Older", 0.8), 5))
 	require.Contains(t, m.contents(), "Older")
 	one := newMemory(t)
@@ -244,7 +244,7 @@ func TestInvalidCommands(t *testing.T) {
 	}
 }
 
-// TestNoLostUpdate: what a person changes while a model is asked stays changed.
+// TestNoLostUpdate: a person's change made while a model is asked stays.
 func TestNoLostUpdate(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)

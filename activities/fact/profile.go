@@ -23,7 +23,7 @@ type Section struct {
 	// UpdatedAt is when the summary was said, and Version the position of its event.
 	UpdatedAt time.Time `json:"updated_at"`
 	Version   uint64    `json:"version"`
-	// Entry is how its entry stands. It is set by [Tables.Profile] alone, and nil for what a person wrote.
+	// Entry is the standing of its entry. Only [Tables.Profile] sets it, and it is nil for a summary that a person wrote.
 	Entry *Standing `json:"entry,omitempty"`
 }
 
@@ -41,8 +41,8 @@ func (p *planner) setSection(x proposal) error {
 	})
 }
 
-// objectionToSection returns the reason not to make the proposal a summary of its section, or nil. What sessions say is
-// recorded even if it was said before, or said already: it counts if what was said later is no longer believed.
+// objectionToSection returns the reason not to make the proposal a summary of its section, or nil. A session's statement
+// is recorded even if it repeats an earlier one: it counts once later statements are no longer believed.
 func (p *planner) objectionToSection(x proposal) *schema.FactSkippedPayload {
 	current, ok := p.overlay.sections[x.section]
 	switch {
@@ -55,7 +55,7 @@ func (p *planner) objectionToSection(x proposal) *schema.FactSkippedPayload {
 }
 
 // CurrentProfile returns of each section, in the order of [schema.ProfileSections], the first summary that is believed. A
-// section that a person removed is missing. The summaries are given with what was said last first.
+// section that a person removed is missing. The summaries are given in order, the latest statement first.
 func CurrentProfile(sections []Section) []Section {
 	last := map[string]Section{}
 	for _, s := range sections {
@@ -77,8 +77,8 @@ func OfProject(facts []Fact, project string) []Fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return f.Project != "" && f.Project != project })
 }
 
-// Untold returns the facts that no section says word for word. A prompt is told nothing twice.
-func Untold(facts []Fact, profile []Section) []Fact {
+// NotInProfile returns the facts that no section states word for word, so that a prompt repeats nothing.
+func NotInProfile(facts []Fact, profile []Section) []Fact {
 	told := map[string]bool{}
 	for _, s := range profile {
 		told[Key(s.Summary)] = true
@@ -86,7 +86,7 @@ func Untold(facts []Fact, profile []Section) []Fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return told[Key(f.Content)] })
 }
 
-// NewContext returns what a prompt is told: the sections of the profile, and the facts as statements in the same order.
+// NewContext returns the content of a prompt: the sections of the profile, and the facts as statements in the same order.
 func NewContext(profile []Section, facts []Fact) Context {
 	summaries := map[string]string{}
 	for _, s := range profile {

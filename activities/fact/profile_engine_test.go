@@ -76,7 +76,7 @@ func TestProfileStandsAsItsEntries(t *testing.T) {
 	require.Equal(t, before, b.rows(t, "profile_raw"))
 }
 
-// What a person had forgotten stays forgotten, also if it is read from the log again by another build, and a session that
+// Facts that a person had forgotten stay forgotten, also if another build reads them from the log again. A session that
 // is read for the first time since is remembered, however old.
 func TestForgottenStaysForgotten(t *testing.T) {
 	t.Parallel()
@@ -123,7 +123,7 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	require.Equal(t, before, b.rows(t, "memory_cleared_raw"))
 }
 
-// A large memory is forgotten in several blocks. What a crash leaves of it, the next attempt ends.
+// A large memory is forgotten in several blocks. After a crash, the next attempt forgets the rest.
 func TestClearOfManyFacts(t *testing.T) {
 	t.Parallel()
 	const many = 3000
@@ -159,7 +159,7 @@ func TestImportIsDoneOnce(t *testing.T) {
 	require.ErrorIs(t, err, fact.ErrStale)
 }
 
-// The policy hybrid-v1 takes into account what sessions said again and what searches returned.
+// The policy hybrid-v1 takes repeated statements and search results into account.
 func TestHybridEviction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{MaxFacts: 3, Eviction: schema.EvictHybrid, Reserve: -1})

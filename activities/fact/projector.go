@@ -145,7 +145,7 @@ func (g page) factRows() [][]any {
 const skippedColumns = `facts_skipped_raw (user, agent, seq, event_id, ts, project, session_id, entry_id, skipped,
 	detail, content, category, confidence, duplicate_of, section, fact_id)`
 
-// skippedMerged is what facts_skipped_raw has of a proposal that was merged into a fact.
+// skippedMerged marks in facts_skipped_raw a proposal that was merged into a fact.
 const skippedMerged = "merged"
 
 func (g page) skippedRows() [][]any {

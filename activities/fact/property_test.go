@@ -57,7 +57,7 @@ func (m *memory) drawCommand(t *rapid.T) Command {
 // tables keeps the highest version of each sort key, as ReplacingMergeTree does.
 type tables map[string]string
 
-// project applies the events in pages, and in each page what a crash left to do again.
+// project applies the events in pages, some of which repeat earlier events, as after a crash.
 func (m *memory) project(t *rapid.T) (tables, []Fact) {
 	facts, versions, out := map[string]Fact{}, map[string]uint64{}, tables{}
 	for at := 0; at < len(m.log); {
@@ -170,8 +170,8 @@ func (m *memory) requireRules() {
 	}
 }
 
-// requireAdmitted checks that the last fact that one session added is there, and that what left at each event was the
-// weakest of all that were active.
+// requireAdmitted checks that the last fact that one session added is there, and that each eviction took the weakest of
+// all active facts, corrections aside.
 func (m *memory) requireAdmitted(before int) {
 	opts, err := m.opts.withDefaults()
 	require.NoError(m.t, err)

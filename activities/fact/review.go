@@ -35,8 +35,8 @@ const (
 	reviewCut = " [...]"
 )
 
-// Current returns the active facts of the memory. They are as new as what was last said of them: a session that said the same
-// again later speaks for a fact.
+// Current returns the active facts of the memory, each as new as its last confirmation: a later session that states the
+// same confirms a fact.
 func Current(ctx context.Context, a *Activities, user, agent string) (facts []Fact, err error) {
 	err = a.log.Steady(ctx, a.writer.projector, schema.MemoryStream(user, agent), func() (err error) {
 		facts, err = a.writer.tables.List(ctx, user, agent)
@@ -63,9 +63,9 @@ type ShowInput struct {
 	GroupBytes int
 }
 
-// Show decides which facts a model is asked about with the messages and stores that, so that another attempt asks the
-// same, whatever has become of the memory meanwhile. It returns the id of the event and what it holds. The caller is the
-// only writer of the session's stream.
+// Show selects the facts to ask a model about with the messages, and stores the selection, so that another attempt asks
+// the same even if the memory has changed. It returns the id of the event and its payload. The caller is the only writer
+// of the session's stream.
 func Show(ctx context.Context, a *Activities, in ShowInput) (eventID string, shown schema.FactsShownPayload, err error) {
 	p := schema.FactsShownPayload{SessionKey: in.SessionKey, BuildID: in.BuildID, First: in.First, Last: in.Last}
 	p.Groups, p.LeftOut = groups(in.Facts, in.GroupBytes)
@@ -85,7 +85,7 @@ func Show(ctx context.Context, a *Activities, in ShowInput) (eventID string, sho
 	return appended.Events[0].ID, p, err
 }
 
-// Shown returns what the event with the id says was shown.
+// Shown returns the selection of facts that the event with the id records.
 func Shown(ctx context.Context, a *Activities, eventID string) (schema.FactsShownPayload, error) {
 	event, err := a.log.Get(ctx, eventID)
 	if err != nil {
@@ -129,7 +129,7 @@ type Question struct {
 	BuildID string
 	// Shown are the facts to ask about.
 	Shown []schema.ShownFact
-	// Messages are the messages to show. Only those of the user can end a fact; the others say what they are about.
+	// Messages are the messages to show. Only those of the user can end a fact; the others are context.
 	Messages []schema.Message
 	Params   llm.Params
 }
@@ -160,7 +160,7 @@ func Ask(ctx context.Context, a *Activities, archive *llm.Archive, q Question) (
 	})
 }
 
-// key is the key of the answer: what a version of a fact says is in the log for good.
+// key is the key of the answer. It names versions of facts, whose content is in the log for good.
 func (q Question) key(id llm.ModelIdentity) string {
 	parts := []string{ReviewPrompt}
 	for _, s := range q.Shown {
@@ -171,8 +171,8 @@ func (q Question) key(id llm.ModelIdentity) string {
 	}, parts...)
 }
 
-// request shows those of the facts that are as they were when they were chosen. What has changed since can't be removed by
-// the answer. The prompt is empty if there are none.
+// request shows those of the facts that have not changed since they were chosen. The answer cannot remove any others. The
+// prompt is empty if there are none.
 func (q Question) request(facts []Fact) llm.Request {
 	byID := make(map[string]Fact, len(facts))
 	for _, f := range facts {

@@ -19,7 +19,7 @@ type Removal struct {
 	FactID string `json:"fact_id"`
 	// Version is the one that was shown.
 	Version uint64 `json:"version"`
-	// Answer is the key of the model's answer, and Reason what it says.
+	// Answer is the key of the model's answer, and Reason the reason that it gives.
 	Answer string `json:"answer"`
 	Reason string `json:"reason"`
 	// At is when the user said it.
@@ -31,7 +31,7 @@ type Removal struct {
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Review is one answer of a model with what it was asked about.
+// Review is one answer of a model with its question.
 type Review struct {
 	Answer   llm.Answered
 	Shown    []schema.ShownFact
@@ -42,7 +42,7 @@ type Review struct {
 	Date time.Time
 }
 
-// Unanswered is the removal that records why no fact was looked at. The answer is the key of what was asked.
+// Unanswered is the removal that records why no fact was reviewed. The answer is the key of the question.
 func Unanswered(answer, why string, at time.Time) Removal {
 	return Removal{Answer: answer, At: at, Refused: schema.SkippedReview, Detail: clip(why, maxReviewText)}
 }
@@ -53,7 +53,7 @@ const maxReviewText = 400
 // maxTries is how many quotes an answer may give for one fact.
 const maxTries = 3
 
-// Removals returns what the answer says is to be removed: each fact once, with proof if one of its quotes proves. Quotes
+// Removals returns the removals that the answer asks for: each fact once, with proof if one of its quotes proves. Quotes
 // prove as those of entries do, and only in the message that the answer names, which must be one of the user.
 func (r Review) Removals() []Removal {
 	items, truncated, err := llm.ReadList(r.Answer.Text)
@@ -89,7 +89,7 @@ type namedFact struct {
 	message           int
 }
 
-// namedFactOf reads an item in the names and shapes that models give it. What it lacks is empty, or -1 for the message.
+// namedFactOf reads an item in the names and shapes that models give it. A missing text is empty, a missing message -1.
 func namedFactOf(raw json.RawMessage) namedFact {
 	x := namedFact{message: -1}
 	for name, value := range lenient[object](raw) {
@@ -131,7 +131,7 @@ type reviewReader struct {
 	unknowns int
 }
 
-// maxUnknown is how many ids that were not shown are told, and maxUnknownID how much of each, in bytes.
+// maxUnknown is the most unknown ids that are reported, and maxUnknownID the most bytes of each.
 const (
 	maxUnknown   = 5
 	maxUnknownID = 40

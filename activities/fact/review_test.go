@@ -40,7 +40,7 @@ func removing(id string, index int, quote string) string {
 	return string(data)
 }
 
-// What proves is whole sentences of a message of the user, in every language.
+// Only whole sentences of a message of the user prove, in every language.
 func TestRemovals(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -92,7 +92,7 @@ func TestRemovals(t *testing.T) {
 	}
 }
 
-// What was said before the fact was ends nothing, to the microsecond.
+// A statement from before the fact ends nothing, to the microsecond.
 func TestRemovalsOlderThanTheFact(t *testing.T) {
 	t.Parallel()
 	for after, refused := range map[time.Duration]string{
@@ -321,7 +321,7 @@ func TestQuestionKey(t *testing.T) {
 	require.NotEmpty(t, q.request([]Fact{{ID: "fact_1", Version: 7, Status: Active}}).Prompt)
 }
 
-// A long message is cut where a character ends, and what is cut through proves nothing.
+// A long message is cut at the end of a character, and the sentence that is cut proves nothing.
 func TestShownMessages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxShownMessage-1) + "한국. Forget me."

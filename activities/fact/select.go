@@ -48,17 +48,17 @@ func (t *Tables) Named(ctx context.Context, user, agent, prefix string, limit in
 	return t.named(ctx, ofMemory(user, agent), prefix, limit)
 }
 
-func (t *Tables) named(ctx context.Context, of whose, prefix string, limit int) ([]Fact, error) {
+func (t *Tables) named(ctx context.Context, of rowFilter, prefix string, limit int) ([]Fact, error) {
 	return t.query(ctx, of, "startsWith(fact_id, ?) ORDER BY created_seq DESC LIMIT ?", prefix, limit)
 }
 
-// idMark is what every id of a fact begins with.
+// idMark is the prefix of every id of a fact.
 const idMark = "fact_"
 
 // IsID reports whether the text is like the id of a fact, or the beginning of one.
 func IsID(text string) bool { return strings.HasPrefix(text, idMark) && len(text) > len(idMark) }
 
-// Resolve returns the fact that a person names by the beginning of its id, with or without what all ids begin with. The
+// Resolve returns the fact that a person names by the beginning of its id, with or without the prefix of all ids. The
 // fact may be deleted or evicted. Errors are [ErrFactNotFound] and [table.ErrAmbiguous].
 func (t *Tables) Resolve(ctx context.Context, user, agent, given string) (Fact, error) {
 	return t.resolve(ctx, quoteOwner(user, agent), given, ofMemory(user, agent))
@@ -69,7 +69,7 @@ func (t *Tables) ResolveOfUser(ctx context.Context, user, given string) (Fact, e
 	return t.resolve(ctx, strconv.Quote(user)+", of all agents", given, ofAllAgents(user))
 }
 
-func (t *Tables) resolve(ctx context.Context, owner, given string, of whose) (Fact, error) {
+func (t *Tables) resolve(ctx context.Context, owner, given string, of rowFilter) (Fact, error) {
 	p := table.Prefix{What: "fact", Where: "the memory of user " + owner, Given: given, NotFound: ErrFactNotFound}
 	digits := strings.TrimPrefix(p.Text(), idMark)
 	if len(digits) < table.MinPrefix {
@@ -82,7 +82,7 @@ func (t *Tables) resolve(ctx context.Context, owner, given string, of whose) (Fa
 	byID := map[string]Fact{}
 	for _, f := range found {
 		if of, ok := byID[f.ID]; !ok || of.Status != Active {
-			byID[f.ID] = f // Two agents may have been told the same: what still stands is shown.
+			byID[f.ID] = f // Two agents may have the same fact: an active one is preferred.
 		}
 	}
 	id, err := p.Pick(slices.Sorted(maps.Keys(byID)))

@@ -37,7 +37,7 @@ func TestResolve(t *testing.T) {
 	_, err := b.tables.ResolveOfUser(t.Context(), "ann", "fact_1")
 	require.ErrorIs(t, err, fact.ErrFactNotFound)
 
-	// Two agents were told the same.
+	// Two agents have the same fact.
 	for _, agent := range []string{"one", "two"} {
 		_, err := b.writer.ApplyOne(t.Context(), batchOf("eve", agent, "s1", "Plays chess"))
 		require.NoError(t, err)

@@ -12,11 +12,11 @@ import (
 	"axiommind/schema"
 )
 
-// Standing is how the entry stands that states a fact.
+// Standing is the status of a fact's entry.
 type Standing struct {
 	Stage  schema.Stage  `json:"stage"`
 	Status schema.Status `json:"status"`
-	// EndedAt is when graduation ended the entry, zero if it did not; EndedBy and EndedBecause say who wanted that and why.
+	// EndedAt is when graduation ended the entry, zero if it did not; EndedBy and EndedBecause say by whom and why.
 	EndedAt      time.Time `json:"ended_at,omitzero"`
 	EndedBecause string    `json:"ended_because,omitempty"`
 	EndedBy      string    `json:"ended_by,omitempty"`
@@ -27,7 +27,7 @@ type Standing struct {
 // of a session stay when it is read again.
 func (s *Standing) Ended() bool { return s != nil && s.EndedBy != "" }
 
-// Contested reports whether another statement contradicts the fact, and nobody has decided which is right.
+// Contested reports whether another statement contradicts the fact and neither is decided to be right.
 func (s *Standing) Contested() bool { return s != nil && s.Status == schema.StatusContested }
 
 func standingOf(row entry.Row) *Standing {
@@ -37,8 +37,8 @@ func standingOf(row entry.Row) *Standing {
 	}
 }
 
-// Judge sets how the facts' entries stand. A fact whose own entry has ended stands as another one does that says the same
-// and is believed.
+// Judge sets the standing of the facts' entries. A fact whose own entry has ended gets the standing of another entry that
+// says the same and is believed.
 func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) error {
 	var ids []string
 	for _, f := range facts {
@@ -82,8 +82,8 @@ func (t *Tables) standing(ctx context.Context, user, agent string, ids []string)
 	return rows, nil
 }
 
-// restated returns, by the ids of facts, how an entry stands that said the same as the fact, and is believed: one that is
-// not contested, if there is one.
+// restated returns, by the ids of facts, the standing of a believed entry that says the same as the fact: one that is not
+// contested, if there is one.
 func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []string) (map[string]*Standing, error) {
 	says := map[string]string{}
 	var ids []string

@@ -37,7 +37,7 @@ func (b *bench) project(t *testing.T, stream string, events []schema.Event) {
 	require.NoError(t, err)
 }
 
-// graduate stores what graduation says of entries.
+// graduate stores the payloads of graduation about entries.
 func (b *bench) graduate(t *testing.T, at time.Time, payloads ...any) {
 	t.Helper()
 	var events []schema.Event
@@ -51,8 +51,8 @@ func (b *bench) graduate(t *testing.T, at time.Time, payloads ...any) {
 	b.project(t, schema.GraduateStream("red"), events)
 }
 
-// A fact whose entry is retired or superseded by graduation is not told to an agent, and a contested one is told last and
-// as contested. A fact is believed as long as one entry that says it is.
+// A fact whose entry is retired or superseded by graduation is not shown to an agent. A contested one comes last, marked
+// as contested. A fact is believed as long as one entry that states it is.
 func TestFactsStandAsTheirEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{})
@@ -81,7 +81,7 @@ func TestFactsStandAsTheirEntries(t *testing.T) {
 		contest(id(again, 2), id(first, 3)),                            // and the night with it
 		retire(id(first, 5), schema.StatusSuperseded, "another entry"), // the boat
 	)
-	// What a newer extractor does not state is no reason to forget.
+	// A statement that a newer extractor lacks is no reason to forget.
 	session := schema.SessionKey{Scope: scope, SessionID: "s1"}
 	event, err := schema.NewEvent(schema.EntryStatusSetPayload{EntryID: id(first, 4), Number: 1, Status: schema.StatusSuperseded},
 		schema.Event{TS: noon, Actor: "test", Project: "red", SessionID: "s1", DedupeKey: schema.EntryStatusSetKey(id(first, 4), 1)})

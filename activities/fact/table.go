@@ -52,7 +52,7 @@ func (t *Tables) find(ctx context.Context, user, agent string, ids []string) ([]
 	return t.facts(ctx, ofMemory(user, agent), "fact_id IN ? ORDER BY created_seq", table.Set(ids))
 }
 
-// Needs says what a plan must know of a memory.
+// Needs lists the data of a memory that a plan requires.
 type Needs struct {
 	User, Agent string
 	// Contents and IDs name the facts that have one of them. Entries are the ids of entries that may have been planned
@@ -80,7 +80,7 @@ var planFields = []string{
 var wholeSQL = "SELECT " + strings.Join(planFields, ", ") + `, toUInt64(0)
 	FROM facts_raw WHERE user = ? AND agent = ?`
 
-// partSQL reads what [Tables.Load] returns, of the facts of a memory in one pass.
+// partSQL reads the facts for [Tables.Load], in one pass over the facts of a memory.
 var partSQL = strings.NewReplacer("{columns}", strings.Join(planFields, ", "), "{picked}", picked(),
 	"{order}", strings.Join(evictionOrder, ", ")).Replace(`
 	SELECT {picked}, active FROM (
@@ -91,8 +91,8 @@ var partSQL = strings.NewReplacer("{columns}", strings.Join(planFields, ", "), "
 		FROM (SELECT *, content_key IN ? OR fact_id IN ? AS named FROM facts_raw FINAL WHERE user = ? AND agent = ?)
 	)`)
 
-// What follows either in one query. Rows of the status rowDone name an entry that was planned before, rowCleared is when
-// all was forgotten, rowSection is a section of the profile, and rowVersion has the version of the memory.
+// Statuses and SQL of the rows that follow the facts in a query. A rowDone row names an entry that was planned before,
+// rowCleared is when all was forgotten, rowSection is a section of the profile, and rowVersion has the memory's version.
 const (
 	rowDone    = "done"
 	rowCleared = "cleared"
@@ -121,8 +121,8 @@ const (
 		UNION ALL SELECT max(seq) FROM profile_raw WHERE user = ? AND agent = ?)`
 )
 
-// Load returns what a plan needs to know of a memory, of each fact only the columns of planFields. It is one query, or
-// two where the memory is not small, and what it returns does not grow with the memory unless the needs ask for all.
+// Load returns the data of a memory that a plan requires, of each fact only the columns of planFields. It is one query,
+// or two if the memory is not small. The result does not grow with the memory unless the needs ask for all.
 func (t *Tables) Load(ctx context.Context, n Needs) (Memory, error) {
 	m, whole, err := t.loadWhole(ctx, n)
 	if err == nil && !whole {
@@ -165,7 +165,7 @@ func (t *Tables) loadWhole(ctx context.Context, n Needs) (m Memory, whole bool, 
 	return m, true, nil
 }
 
-// loadPart returns what the needs name of a memory of any size.
+// loadPart returns the needed part of a memory of any size.
 func (t *Tables) loadPart(ctx context.Context, n Needs) (m Memory, err error) {
 	keys := make([]string, len(n.Contents))
 	for i, content := range n.Contents {
@@ -179,7 +179,7 @@ func (t *Tables) loadPart(ctx context.Context, n Needs) (m Memory, err error) {
 	return m, err
 }
 
-// load reads facts, each with the number of active ones if the query counts them, and the rest of what the needs ask for.
+// load reads facts, each with the number of active ones if the query counts them, and the other needs.
 func (t *Tables) load(ctx context.Context, n Needs, m *Memory, sql string, args []any, take func(f Fact, active int)) error {
 	given := map[string]bool{}
 	for _, id := range n.Entries {
@@ -241,24 +241,24 @@ var factFields = []string{
 	"session_id", "entry_id", "created_at", "created_seq", "updated_at", "gone_at", "gone_reason", "version",
 }
 
-// evictionOrder are the columns that tell which fact is evicted first, as evictedBefore does.
+// evictionOrder are the columns that order facts by eviction, as evicter.before does by confidence.
 var evictionOrder = []string{"confidence", "created_at", "created_seq"}
 
-// whose are the rows to read: of one memory, or of all memories of one user.
-type whose struct {
+// rowFilter are the rows to read: of one memory, or of all memories of one user.
+type rowFilter struct {
 	user, where string
 	args        []any
 }
 
-// ofMemory asks for what the agent remembers of the user. The agent may be empty, the user not.
-func ofMemory(user, agent string) whose {
-	return whose{user, "user = ? AND agent = ?", []any{user, agent}}
+// ofMemory selects the memory of the agent about the user. The agent may be empty, the user not.
+func ofMemory(user, agent string) rowFilter {
+	return rowFilter{user, "user = ? AND agent = ?", []any{user, agent}}
 }
 
-// ofAllAgents asks for what anybody remembers of the user.
-func ofAllAgents(user string) whose { return whose{user, "user = ?", []any{user}} }
+// ofAllAgents selects the memories of all agents about the user.
+func ofAllAgents(user string) rowFilter { return rowFilter{user, "user = ?", []any{user}} }
 
-// read runs a query for rows of the user. Every read of the tables comes by here or by query, so that none is of several users.
+// read runs a query for rows of the user. Every read of the tables uses it or query, so that none mixes users.
 func (t *Tables) read(ctx context.Context, user string, scan func(driver.Rows) error, sql string, args ...any) error {
 	if err := requireUser(user); err != nil {
 		return err
@@ -268,15 +268,15 @@ func (t *Tables) read(ctx context.Context, user string, scan func(driver.Rows) e
 
 func requireUser(user string) error { return table.Required("user", user) }
 
-func (t *Tables) query(ctx context.Context, of whose, where string, args ...any) ([]Fact, error) {
+func (t *Tables) query(ctx context.Context, of rowFilter, where string, args ...any) ([]Fact, error) {
 	if err := requireUser(of.user); err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}
 	return t.facts(ctx, of, where, args...)
 }
 
-// facts is query without its check, which the projector must not have: it would stop at a log that holds a memory of nobody.
-func (t *Tables) facts(ctx context.Context, of whose, where string, args ...any) ([]Fact, error) {
+// facts is query without its check, which would stop the projector at a log that contains a memory without a user.
+func (t *Tables) facts(ctx context.Context, of rowFilter, where string, args ...any) ([]Fact, error) {
 	var out []Fact
 	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var f Fact
@@ -294,7 +294,7 @@ func (t *Tables) facts(ctx context.Context, of whose, where string, args ...any)
 	return slices.Clip(out), nil
 }
 
-// resolve sets what the tables hold in other forms.
+// resolve sets the fields that the tables store in other forms.
 func (f *Fact) resolve(status string, goneAt *time.Time) {
 	f.Status = Status(status)
 	f.CreatedAt, f.UpdatedAt = f.CreatedAt.UTC(), f.UpdatedAt.UTC()

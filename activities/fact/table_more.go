@@ -23,13 +23,13 @@ func (t *Tables) Version(ctx context.Context, user, agent string) (uint64, error
 	return m.Version, nil
 }
 
-// Profile returns the sections of the profile that are believed, each with how its entry stands, in the order of
+// Profile returns the sections of the profile that are believed, each with the standing of its entry, in the order of
 // [schema.ProfileSections].
 func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, error) {
 	return t.profile(ctx, user, agent, "")
 }
 
-// ProfileIn is [Tables.Profile], where only what comes from the project counts, or from none.
+// ProfileIn is [Tables.Profile], limited to summaries from the project or from none.
 func (t *Tables) ProfileIn(ctx context.Context, user, agent, project string) ([]Section, error) {
 	if err := table.Required("project", project); err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
@@ -37,7 +37,7 @@ func (t *Tables) ProfileIn(ctx context.Context, user, agent, project string) ([]
 	return t.profile(ctx, user, agent, " AND project IN ('', ?)", project)
 }
 
-// profile reads the sections of which the condition holds, which may be empty.
+// profile reads the sections that meet the condition, which may be empty.
 func (t *Tables) profile(ctx context.Context, user, agent, condition string, args ...any) ([]Section, error) {
 	var out []Section
 	var ids []string

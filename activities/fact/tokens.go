@@ -46,13 +46,13 @@ func CL100K() (Counter, error) {
 	return countedLines, nil
 }
 
-// lineCounter counts lines, and remembers the counts: who looks for how many lines fit counts the same ones again.
+// lineCounter counts lines and caches the counts: a search for the number of lines that fit counts the same ones again.
 type lineCounter struct {
 	mu    sync.Mutex
 	known map[string]int
 }
 
-// maxKnownLines and maxKnownLine bound what is remembered.
+// maxKnownLines and maxKnownLine limit the cache of counts.
 const (
 	maxKnownLines = 4096
 	maxKnownLine  = 4 << 10

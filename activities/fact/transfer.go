@@ -31,7 +31,7 @@ type DocumentUser struct {
 	TopOfMind       DocumentSection `json:"topOfMind"`
 }
 
-// DocumentHistory sums up what happened.
+// DocumentHistory summarizes the past.
 type DocumentHistory struct {
 	RecentMonths       DocumentSection `json:"recentMonths"`
 	EarlierContext     DocumentSection `json:"earlierContext"`
@@ -109,7 +109,7 @@ var sectionPlaces = []struct{ group, field, section string }{
 
 // NotTaken is a part of a document that was not taken because it has the wrong type.
 type NotTaken struct {
-	// Where is the place in the document, such as "facts[2].confidence", and Why says what is wrong with it.
+	// Where is the place in the document, such as "facts[2].confidence", and Why is the reason.
 	Where string `json:"where"`
 	Why   string `json:"why"`
 }
@@ -117,10 +117,10 @@ type NotTaken struct {
 // ErrDocument is wrapped by the error for a text that is no JSON object.
 var ErrDocument = errors.New("not a memory")
 
-// ReadDocument returns what to import of a document: the sections of its profile, then its facts. What has the wrong type
-// is left out and named, a field of a fact alone where the fact can do without it. A summary may stand in place of its
-// section, a confidence may be a numeral in a string, and a time may lack its zone, which is UTC then. A document with newFacts
-// is an update of memory as models write it.
+// ReadDocument returns the items of a document to import: the sections of its profile, then its facts. Parts of the wrong
+// type are left out and reported, a field of a fact alone where the fact can do without it. A summary may be given for its
+// section, a confidence may be a numeral in a string, and a time may lack its zone, which is UTC then. A document with
+// newFacts is an update of memory as models write it.
 func ReadDocument(raw []byte) ([]Item, []NotTaken, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if !utf8.Valid(raw) {
@@ -174,7 +174,7 @@ func read[T any](r *documentReader, where string, raw json.RawMessage, want stri
 	return value, true
 }
 
-// update reads a document that is an update of memory as models write it. What it removes stays: only a person who names
+// update reads a document that is an update of memory as models write it. It applies no removals: only a person who names
 // a fact deletes it.
 func (r *documentReader) update(text string) error {
 	u, err := answer.ReadUpdate(text)
@@ -256,7 +256,7 @@ func (r *documentReader) time(where string, raw json.RawMessage) time.Time {
 	return time.Time{}
 }
 
-// Chunks cuts the items into those of several commands, none of which is too large.
+// Chunks divides the items into commands, none of which is too large.
 func Chunks(items []Item) [][]Item {
 	var out [][]Item
 	first, size := 0, 0
@@ -273,7 +273,7 @@ func Chunks(items []Item) [][]Item {
 	return out
 }
 
-// TooLong says what keeps the item from being sent in any command, or is empty.
+// TooLong returns why the item is too long for any command, or "".
 func (i Item) TooLong() string {
 	for _, part := range []struct{ name, text string }{{"content", i.Content}, {"sourceError", i.SourceError}} {
 		if len(part.text) > MaxContentBytes {

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// What a document holds is read back, whatever the texts are.
+// The content of a document is read back, whatever the texts are.
 func TestDocumentRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -49,7 +49,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 	})
 }
 
-// What has the wrong type is named, and the rest is taken.
+// Parts of the wrong type are reported, and the rest is taken.
 func TestReadDocumentLenient(t *testing.T) {
 	t.Parallel()
 	seven, some := 0.7, 0.1

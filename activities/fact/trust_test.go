@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// What a tool, the harness or an earlier memory says is no fact, and what only the assistant says is never the user's.
+// A statement of a tool, the harness or an earlier memory is no fact, and one of the assistant alone is never the user's.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	user, assistant, tool := schema.TrustUser, schema.TrustAssistant, schema.TrustTool

@@ -2,8 +2,8 @@ package fact
 
 import "axiommind/activities/llm/answer"
 
-// ItemsOf returns what there is to import of an update of memory as models write it: its sections that are to be updated,
-// and its new facts. Its removals are commands of their own.
+// ItemsOf returns the items to import from an update of memory as models write it: the sections to update, and the new
+// facts. Its removals are commands of their own.
 func ItemsOf(u answer.Update) []Item {
 	var items []Item
 	for _, s := range u.Sections {

@@ -1,5 +1,5 @@
-// Package fact remembers facts about a user for each agent. It turns what sessions say, and what people ask for, into
-// events, the events into facts, and the facts into text for a prompt.
+// Package fact remembers facts about a user for each agent. It turns the statements of sessions and the commands of
+// people into events, the events into facts, and the facts into text for a prompt.
 package fact
 
 import (
@@ -70,7 +70,7 @@ type Result struct {
 	LastSeq uint64 `json:"last_seq"`
 }
 
-// add counts the events as they are in the log, those from the position on as new.
+// add counts the events as stored in the log. Those from the position on count as new.
 func (r *Result) add(events []schema.Event, from uint64) error {
 	for _, e := range events {
 		if e.Seq >= from {
@@ -104,7 +104,7 @@ func (r *Result) add(events []schema.Event, from uint64) error {
 	return nil
 }
 
-// firstNew returns the position from which on the events are new. New events stand behind all others.
+// firstNew returns the position of the first new event. New events come after all others.
 func firstNew(appended eventlog.Appended) uint64 {
 	seqs := make([]uint64, len(appended.Events))
 	for i, e := range appended.Events {
@@ -117,19 +117,19 @@ func firstNew(appended eventlog.Appended) uint64 {
 	return seqs[len(seqs)-appended.New]
 }
 
-// chunk is the number of entries that are planned at once. Their events are one block of the log.
+// chunk is the most entries that are planned at once. Their events are one block of the log.
 const chunk = 2000
 
-// piece is a batch of at most chunk facts, which are planned at once. It is a part of the batch with the index.
+// piece is a part of the batch with the index: at most chunk facts, which are planned at once.
 type piece struct {
 	Batch
 	index int
 }
 
-// Append appends the events that follow from the facts among the entries of the batches, which are all of one memory.
-// The events are the same as if the batches were appended one after the other. A batch with an entry of another scope is
-// refused alone. Another error is of one of the batches, or of all. If Append is called again, after any error or crash, it does
-// the remaining work. [Writer.Project] has to follow.
+// Append appends the events for the facts in the batches, which are all of one memory. The events are the same as if the
+// batches were appended one after the other. A batch with an entry of another scope is refused alone. Any other error may
+// be of one batch or of all. If Append is called again, after any error or crash, it does the remaining work.
+// [Writer.Project] must follow.
 func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(batches))
 	var pieces []piece
@@ -169,7 +169,7 @@ func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcom
 	return out, nil
 }
 
-// store appends the events of the pieces at once.
+// store appends the events of all pieces at once.
 func (w *Writer) store(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
 	stream := schema.MemoryStream(pieces[0].User, pieces[0].Agent)
 	planned, err := w.plan(ctx, stream, pieces)
@@ -222,7 +222,7 @@ func (w *Writer) plan(ctx context.Context, stream string, pieces []piece) ([][]s
 	return planAll(m, batches, w.opts)
 }
 
-// needs are those that every plan has.
+// needs returns the needs that all plans share.
 func (w *Writer) needs(user, agent string) Needs {
 	n := Needs{User: user, Agent: agent, All: w.opts.all()}
 	if w.opts.Eviction == schema.EvictHybrid {
@@ -231,11 +231,11 @@ func (w *Writer) needs(user, agent string) Needs {
 	return n
 }
 
-// clocksDiffer is how far the times of messages and those of commands may be apart.
+// clocksDiffer is the most that the clocks of messages and commands may differ.
 const clocksDiffer = 24 * time.Hour
 
-// readAt returns when the sessions of the entries were read, by the entries' ids: when the build began that ingested the
-// message. It asks the log only for what was said before everything was forgotten, or not long after, which is seldom.
+// readAt returns, by the entries' ids, when their sessions were read: the start of the build that ingested the message.
+// It asks the log only about messages from before everything was forgotten, or shortly after, which are rare.
 func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (map[string]time.Time, error) {
 	messages := map[string]string{}
 	for _, e := range entries {
@@ -269,8 +269,8 @@ func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (
 
 func unique(values iter.Seq[string]) []string { return slices.Compact(slices.Sorted(values)) }
 
-// recall returns the memory as far as a plan needs it. If the log remembers all events of the stream, that takes no request.
-// Otherwise it reads the tables.
+// recall returns the memory for a plan with the needs. If the log remembers all events of the memory and no uses are
+// needed, it folds them without a request. Otherwise it reads the tables.
 func (w *Writer) recall(ctx context.Context, stream string, needs Needs) (m Memory, err error) {
 	events, known, err := w.log.Whole(ctx, stream, w.projector.Types())
 	if err != nil {
@@ -286,7 +286,7 @@ func (w *Writer) recall(ctx context.Context, stream string, needs Needs) (m Memo
 	return m, err
 }
 
-// load reads what a plan of some proposals needs, each of which evicts at most one fact.
+// load reads the needs of a plan of some proposals, each of which evicts at most one fact.
 func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, error) {
 	for needs.Evictions = proposals; ; {
 		m, err := w.tables.Load(ctx, needs)
@@ -294,7 +294,7 @@ func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, 
 		if err != nil || needs.All || evictions <= needs.Evictions {
 			return m, err
 		}
-		// The memory holds more than it may now: the maximum was lowered.
+		// The memory has more facts than allowed: the maximum was lowered.
 		needs.Evictions = evictions
 	}
 }
@@ -352,7 +352,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	return result, result.conclude(c, done, appended)
 }
 
-// commandKeys returns the ids of the events that record the outcome of the command, each of them always one.
+// commandKeys returns the ids of the events that record the outcome of the command: one, or one for each imported item.
 func commandKeys(c Command) []string {
 	if c.Op != OpImport {
 		return []string{schema.EventID(schema.FactOfCommandKey(c.User, c.Agent, c.RequestID))}
@@ -364,7 +364,7 @@ func commandKeys(c Command) []string {
 	return ids
 }
 
-// needsOf returns what a plan of the command must know of the memory.
+// needsOf returns the needs of a plan of the command.
 func (w *Writer) needsOf(c Command) Needs {
 	n := w.needs(c.User, c.Agent)
 	n.All = n.All || c.Op == OpClear
@@ -385,7 +385,7 @@ func (w *Writer) needsOf(c Command) Needs {
 	return n
 }
 
-// conclude sets the result from the events that record the outcome of the command, those of an earlier call included.
+// conclude sets the result from the events that record the outcome of the command, including those of an earlier call.
 func (r *Result) conclude(c Command, done map[string]schema.Event, appended eventlog.Appended) error {
 	if err := r.add(appended.Events, firstNew(appended)); err != nil {
 		return err
@@ -400,7 +400,7 @@ func (r *Result) conclude(c Command, done map[string]schema.Event, appended even
 	return r.outcome(appended.Events[last])
 }
 
-// outcome takes what became of a command from the event that records it.
+// outcome sets the fact of the command from the event that records its outcome, and returns the error if it was refused.
 func (r *Result) outcome(e schema.Event) error {
 	o, err := readEvent(e)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package graduate lifts entries from stage to stage as they are proven, corroborated and confirmed, and keeps the ledgers
-// of promotions, decisions and conflicts. What rests on a session alone is in the session's stream; what crosses sessions
-// is in the stream graduate/{project}, whose only writer is the workflow graduation.
+// Package graduate promotes entries from stage to stage as they are proven, corroborated and confirmed, and keeps the
+// ledgers of promotions, decisions and conflicts. Acts that depend on one session are in that session's stream. Acts
+// across sessions are in the stream graduate/{project}, whose only writer is the workflow graduation.
 package graduate
 
 import (
@@ -15,7 +15,7 @@ import (
 	"axiommind/activities/llm"
 )
 
-// Activities checks and promotes entries, and runs what people ask of graduation.
+// Activities checks and promotes entries, and runs people's commands to graduation.
 type Activities struct {
 	log      *eventlog.Store
 	conn     driver.Conn
@@ -24,24 +24,24 @@ type Activities struct {
 	temporal client.Client
 	compiler Compiler
 	options  Options
-	// crowd replaces maxCrowd, if it is set.
+	// crowd replaces maxCrowd if it is set.
 	crowd int
 }
 
 func (a *Activities) loader() loader {
-	return loader{a.log, a.conn, a.entries, cmp.Or(a.crowd, maxCrowd)}
+	return loader{a.log, a.conn, a.entries, cmp.Or(a.crowd, maxNearest)}
 }
 
 // Options are a worker's settings of graduation.
 type Options struct {
 	// Idris is the path of the compiler, or empty for idris2 on the PATH.
 	Idris string
-	// IdrisOnly makes the Go verifier not enough for a promotion to verified.
+	// IdrisOnly requires the compiler's answer for a promotion to verified. The Go verifier alone is not enough.
 	IdrisOnly bool
 }
 
-// NewActivities returns the activities of this package. The connection is the log's. The model is asked only where a
-// person wants that.
+// NewActivities returns the activities of this package. The connection is the log's. The model is asked only on a
+// person's request.
 func NewActivities(log *eventlog.Store, conn driver.Conn, model llm.Model, temporal client.Client, options Options) (*Activities, error) {
 	if log == nil || conn == nil || model == nil || temporal == nil {
 		return nil, errors.New("graduate activities: an event log, a connection, a model and a Temporal client are needed")

@@ -20,7 +20,7 @@ const MaxAsked = 20
 
 // AskInput asks the model, once, whether the whole sentences around the quotes of entries state them.
 type AskInput struct {
-	// RequestID names the act: sent again, it changes nothing, and no model is asked again.
+	// RequestID identifies the request. A repeated request changes nothing and asks no model again.
 	RequestID string    `json:"request_id"`
 	Project   string    `json:"project"`
 	Actor     string    `json:"actor"`
@@ -34,7 +34,7 @@ type AskInput struct {
 // Writer returns the input of the workflow that asks.
 func (in AskInput) Writer() schema.WriterInput { return schema.GraduationInput{Project: in.Project} }
 
-// Validate returns an error if it can't be asked.
+// Validate returns an error if the request is invalid.
 func (in AskInput) Validate() error {
 	if err := checkRequest(in.RequestID, in.Project, in.Actor, in.At); err != nil {
 		return err
@@ -45,11 +45,11 @@ func (in AskInput) Validate() error {
 	return nil
 }
 
-// AskResult is what the model said of the entries.
+// AskResult has the model's verdicts on the entries.
 type AskResult struct {
-	// Model is the one that was asked.
+	// Model names the model.
 	Model string `json:"model"`
-	// Confirmed and Doubted count the entries that it finds stated, and those that it does not.
+	// Confirmed counts the entries that the model finds stated, and Doubted those that it does not.
 	Confirmed int `json:"confirmed"`
 	Doubted   int `json:"doubted"`
 	// Entries are in the order of the request.
@@ -59,28 +59,27 @@ type AskResult struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// AskedEntry is what came of an entry that was to be asked about.
+// AskedEntry is the result for one entry of the request.
 type AskedEntry struct {
 	ID string `json:"id"`
-	// Outcome is one of the constants below, and Reason says why.
+	// Outcome is one of the constants below, and Reason explains it.
 	Outcome AskOutcome `json:"outcome"`
 	Reason  string     `json:"reason"`
 }
 
-// AskOutcome is what came of asking about an entry.
+// AskOutcome is the outcome of asking about an entry.
 type AskOutcome string
 
 // Outcomes.
 const (
 	AskConfirmed AskOutcome = "confirmed"
 	AskDoubted   AskOutcome = "doubted"
-	// AskLeftOut: nobody was asked about it, because it is proven already, or nothing can prove it.
+	// AskLeftOut: the model was not asked, because the entry is already proven or can't be proven this way.
 	AskLeftOut AskOutcome = "left_out"
 )
 
-// AskEntries asks the model whether the whole sentences around the quotes of the entries state them: one question for all.
-// An entry that they state gains these sentences as evidence, and is verified. The answer is stored as received before it
-// is read.
+// AskEntries asks the model, in one question, whether the whole sentences around the quotes of the entries state them.
+// A stated entry gains these sentences as evidence and is verified. The raw answer is stored before it is parsed.
 func (a *Activities) AskEntries(ctx context.Context, in AskInput) (AskResult, error) {
 	stream := schema.GraduateStream(in.Project)
 	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in AskInput) (AskResult, error) {
@@ -99,7 +98,7 @@ func (a *Activities) askEntries(ctx context.Context, in AskInput) (AskResult, er
 		return AskResult{}, err
 	}
 	if q.done {
-		// An attempt that broke off has stored what came of it.
+		// An earlier attempt has stored the result.
 		return q.result, a.project(ctx, schema.GraduateStream(in.Project))
 	}
 	if err := q.prepare(ctx); err != nil {
@@ -117,7 +116,7 @@ func (a *Activities) askEntries(ctx context.Context, in AskInput) (AskResult, er
 	return q.result, a.project(ctx, schema.GraduateStream(in.Project))
 }
 
-// needsModel refuses what only a model can do that reads. The hint says what a person can do instead.
+// needsModel returns an error if no language model is configured. The hint is the alternative for a person.
 func (a *Activities) needsModel(hint string) error {
 	if _, local := a.model.(llm.Local); !local {
 		return nil
@@ -126,25 +125,25 @@ func (a *Activities) needsModel(hint string) error {
 		"no model is configured that can read: this worker has %s. Start it with --model-provider, or %s", a.model.Identity(), hint))
 }
 
-// question is one question about entries, and what comes of it.
+// question is one question about entries and its result.
 type question struct {
 	a   *Activities
 	in  AskInput
 	key string
 
 	asked []asked
-	// rows are the entries that are asked about, and widened their evidence, in the order of asked.
+	// rows are the entries of the question, and widened their evidence, in the order of asked.
 	rows    []entry.Row
 	widened [][]schema.Evidence
-	// place is where the result has each of them.
+	// place has the index of each of them in the result.
 	place  []int
 	result AskResult
 	events []schema.Event
 	done   bool
 }
 
-// newQuestion returns the question of a request. The request names its answer, and so another attempt finds it, whatever has
-// become of the entries meanwhile.
+// newQuestion returns the question of a request. The key of the answer is derived from the request. So a retry finds
+// the answer even if the entries have changed meanwhile.
 func newQuestion(a *Activities, in AskInput) *question {
 	model := a.model.Identity().String()
 	return &question{
@@ -153,10 +152,10 @@ func newQuestion(a *Activities, in AskInput) *question {
 	}
 }
 
-// answerKeys are the keys that the answer may have: if the first one can't be read, there is a second one.
+// answerKeys returns the possible keys of the answer. The second one is used if the first answer can't be parsed.
 func (q *question) answerKeys() []string { return []string{q.key, schema.HashParts(q.key, "again")} }
 
-// readAnswered reads what an earlier attempt has stored.
+// readAnswered reads the result that an earlier attempt stored.
 func (q *question) readAnswered(ctx context.Context) error {
 	var ids []string
 	for _, key := range q.answerKeys() {
@@ -210,7 +209,7 @@ func (q *question) prepare(ctx context.Context) error {
 		if !ok {
 			return boundary.Invalid(schema.ErrorEntryNotFound, fmt.Errorf("project %q has no entry %q: give whole ids, as search prints them", q.in.Project, id))
 		}
-		delete(rows, id) // Named twice, it is asked about once.
+		delete(rows, id) // An entry that is named twice is asked about once.
 		reason, err := q.add(ctx, row, i)
 		if err != nil {
 			return err
@@ -222,7 +221,7 @@ func (q *question) prepare(ctx context.Context) error {
 	return nil
 }
 
-// messages returns the messages that the entry has quotes of, by index.
+// messages returns the messages that the entry quotes, by index.
 func (q *question) messages(ctx context.Context, row entry.Row) (map[int]schema.Message, error) {
 	s, err := session.Open(ctx, q.a.log, row.EvidenceSession())
 	if err != nil {
@@ -244,7 +243,7 @@ func (q *question) messages(ctx context.Context, row entry.Row) (map[int]schema.
 	return out, nil
 }
 
-// add takes the entry into the question, or says why not.
+// add adds the entry to the question, or returns why it is left out.
 func (q *question) add(ctx context.Context, row entry.Row, place int) (reason string, err error) {
 	switch {
 	case row.EvidenceProven:

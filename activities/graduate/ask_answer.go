@@ -10,10 +10,10 @@ import (
 	"axiommind/schema"
 )
 
-// evidenceRule is the rule of proof that whole sentences are judged by.
+// evidenceRule is the rule of proof for whole sentences.
 const evidenceRule = evidence.Rule
 
-// ask asks the model, once more if its answer can't be read, and plans the events that follow.
+// ask asks the model, a second time if its answer can't be parsed, and plans the resulting events.
 func (q *question) ask(ctx context.Context) error {
 	request := statedRequest(q.asked)
 	labels := make([]string, len(q.asked))
@@ -38,7 +38,7 @@ func (q *question) ask(ctx context.Context) error {
 		"ask about %d entries of project %q: neither of two answers of %s can be read: %w", len(q.asked), q.in.Project, q.result.Model, unreadable))
 }
 
-// plan plans the events that follow from what the model says.
+// plan plans the events that follow from the verdicts.
 func (q *question) plan(verdicts map[string]verdict, answerKey string) error {
 	for i, e := range q.asked {
 		v := verdicts[e.label]
@@ -57,7 +57,8 @@ func (q *question) plan(verdicts map[string]verdict, answerKey string) error {
 	return nil
 }
 
-// confirm gives the entry the whole sentences as evidence and lifts it to verified. No model lifts an entry further.
+// confirm adds the whole sentences to the entry as evidence and promotes it to verified. No model promotes an entry
+// further.
 func (q *question) confirm(i int, answerKey string) error {
 	row := q.rows[i]
 	err := q.emit(schema.EntryConfirmedPayload{

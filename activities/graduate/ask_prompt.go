@@ -16,7 +16,7 @@ const StatedPrompt = "stated-v1"
 //go:embed prompts/stated.txt
 var statedSystem string
 
-// asked is an entry to ask about, with the whole sentences that its quotes are in.
+// asked is an entry to ask about, with the whole sentences around its quotes.
 type asked struct {
 	label     string
 	statement string
@@ -28,7 +28,7 @@ type passage struct {
 	Text string      `json:"text"`
 }
 
-// askLabel is the name of the nth entry of a question, which a model copies more surely than an id.
+// askLabel is the label of the nth entry of a question. A model copies it more reliably than an id.
 func askLabel(n int) string { return fmt.Sprintf("e%d", n+1) }
 
 // statedRequest asks about the entries, one JSON object a line.
@@ -49,7 +49,7 @@ const statedSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema",
 	`"additionalProperties":false,"required":["id","states","reason"],"properties":{"id":{"type":"string"},` +
 	`"states":{"type":"string","enum":["yes","no","unclear"]},"reason":{"type":"string"}}}}}}`
 
-// verdict is what an answer says of an entry.
+// verdict is the model's verdict on an entry.
 type verdict struct {
 	yes    bool
 	reason string
@@ -58,8 +58,8 @@ type verdict struct {
 // maxVerdictReason bounds a model's reason, in bytes.
 const maxVerdictReason = 400
 
-// readVerdicts reads what an answer says of the entries with the labels. Labels that were not given are left out. An entry
-// that the answer is silent on, or says both of, is not stated: only a plain yes counts.
+// readVerdicts parses the verdicts on the entries with the labels. Unknown labels are ignored. An entry without a
+// verdict, or with different ones, is not stated: only a plain yes counts.
 func readVerdicts(answer llm.Answered, labels []string) (map[string]verdict, error) {
 	items, truncated, err := llm.ReadList(answer.Text)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// Only a plain yes says that an entry is stated, in whatever form the answer comes.
+// Only a plain yes counts as stated, in any form of answer.
 func TestReadVerdicts(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]map[string]bool{
@@ -38,7 +38,7 @@ func TestReadVerdicts(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Whatever is answered, there is one verdict for each entry that was asked about, and none for another.
+// Any answer gives one verdict for each entry of the question and none for others.
 func FuzzReadVerdicts(f *testing.F) {
 	f.Add(`{"entries":[{"id":"e1","states":"yes","reason":"r"}]}`)
 	f.Add("```\n[{\"id\":\"e2\",\"states\":[1]},{}]")
@@ -57,7 +57,7 @@ func FuzzReadVerdicts(f *testing.F) {
 	})
 }
 
-// Whatever somebody said, an entry is one line of the question, and says the same when it is read.
+// An entry with any text is one line of the question, and survives a round trip.
 func TestStatedRequestIsOneLineEach(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestStatedRequestIsOneLineEach(t *testing.T) {
 	})
 }
 
-// The whole sentences around any quote that is found prove by today's rule.
+// The whole sentences around any found quote are a proof by the current rule.
 func TestWholeSentencesProve(t *testing.T) {
 	t.Parallel()
 	sentences := []string{"The limit is 8.", "그래서 우리는 금요일에 배포한다.", "It's \"done\", isn't it?", "- keep `a_b` for v1.5", "我们决定使用它。", "Perhaps not"}

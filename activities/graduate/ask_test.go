@@ -22,7 +22,7 @@ import (
 	"axiommind/schema"
 )
 
-// reader is a server that speaks OpenAI's chat completions and answers what it is told to.
+// reader is a fake server of OpenAI's chat completions that returns a given answer.
 type reader struct {
 	mu      sync.Mutex
 	answer  func(prompt string) string
@@ -44,7 +44,7 @@ func (r *reader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	})
 }
 
-// askBench is the room with a model that a test plays, on a database with one session.
+// askBench has the activities with a fake model, on a database with one session.
 type askBench struct {
 	*Activities
 	t      *testing.T
@@ -55,7 +55,7 @@ type askBench struct {
 
 const askTitle = "The limit of exports is 8"
 
-// askMessages are what was said. The last one is no sentence of the person's that asks the model for anything.
+// askMessages are the messages of the session. The last one contains a prompt injection.
 var askMessages = []string{
 	"As far as I know the limit of exports is 8, and not more. 그래서 '여덟' \"八\"\\",
 	"Perhaps we should ship on Mondays? I am not sure.",
@@ -87,7 +87,7 @@ func newAskBench(t *testing.T) *askBench {
 	return b
 }
 
-// unused is a client of no server.
+// unused is a client without a server.
 func unused(t *testing.T) client.Client {
 	t.Helper()
 	c, err := client.NewLazyClient(client.Options{})
@@ -137,8 +137,8 @@ func (b *askBench) asking(request string, ids ...string) AskInput {
 	return AskInput{RequestID: request, Project: b.key.Project, Actor: "ann", At: askTime.Add(time.Hour), EntryIDs: ids}
 }
 
-// One question is asked about all entries. Those that the sentences state gain them and are verified, the others are
-// doubted. Asked again by the same request, nothing is paid and nothing changes (I1).
+// One question covers all entries. Entries that the sentences state gain them as evidence and are verified, the others
+// are doubted. A repeated request costs nothing and changes nothing (I1).
 func TestI1AskIsOneAct(t *testing.T) {
 	t.Parallel()
 	b := newAskBench(t)
@@ -203,8 +203,8 @@ func outcomes(r AskResult) (out []AskOutcome) {
 	return out
 }
 
-// An answer is stored before it is read: what can't be read is asked once more, and then never paid for again by the same
-// request. Nothing of it changes an entry.
+// An answer is stored before it is parsed. An unreadable answer is asked for once more, but the same request never pays
+// for it again. It changes no entry.
 func TestUnreadableAnswerIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	b := newAskBench(t)
@@ -223,7 +223,7 @@ func TestUnreadableAnswerIsPaidOnce(t *testing.T) {
 	require.Equal(t, schema.StageVerified, b.row(id).Stage)
 }
 
-// A crash between the answer and what follows from it costs no other call: the attempt after it finds the answer.
+// A crash after the answer and before its events costs no second call: the retry finds the answer.
 func TestI2AnswerOutlivesCrash(t *testing.T) {
 	t.Parallel()
 	b := newAskBench(t)
@@ -242,7 +242,7 @@ func TestI2AnswerOutlivesCrash(t *testing.T) {
 	require.Equal(t, schema.StageVerified, b.row(id).Stage)
 }
 
-// What can't be asked is refused with what to do.
+// An invalid request is refused with a remedy.
 func TestAskRefuses(t *testing.T) {
 	t.Parallel()
 	b := newAskBench(t)

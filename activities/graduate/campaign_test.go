@@ -16,8 +16,8 @@ func TestCampaignI10NoLedgerCrossesOwners(t *testing.T) {
 
 func TestCampaignCrowd(t *testing.T) {
 	t.Parallel()
-	crowds(t, maxCrowd)
-	t.Logf("survived: a sentence said by %d with different numbers", 2*maxCrowd)
+	crowds(t, maxNearest)
+	t.Logf("survived: a sentence said by %d with different numbers", 2*maxNearest)
 }
 
 func TestCampaignI5CheckedSessions(t *testing.T) {

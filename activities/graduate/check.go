@@ -17,19 +17,19 @@ import (
 	"axiommind/schema"
 )
 
-// CheckInput names the session and the build.
+// CheckInput identifies the session and the build.
 type CheckInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
-	// At is the time of what is recorded.
+	// At is the time of the recorded events.
 	At time.Time `json:"at"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// CheckResult counts the session's active entries, as its stream has them after the build.
+// CheckResult counts the active entries in the session's stream after the build.
 type CheckResult struct {
-	// Candidates and Verified are at least of the stage. Promoted are those that the build has lifted.
+	// Candidates and Verified count the entries of at least that stage, and Promoted those that the build promoted.
 	Candidates int `json:"candidates"`
 	Verified   int `json:"verified"`
 	Promoted   int `json:"promoted"`
@@ -44,8 +44,8 @@ type Compiler interface {
 	Check(ctx context.Context, m idris.Module) (idris.Result, error)
 }
 
-// CheckEntries checks the obligations of the session's entries that are new, or whose evidence is another since they
-// were checked last, and lifts those of which they hold. It appends nothing if there are none.
+// CheckEntries checks the obligations of the session's entries that are new or have new evidence since their last
+// check. It promotes the entries that meet them. It appends nothing if there is nothing to check.
 func (a *Activities) CheckEntries(ctx context.Context, in CheckInput) (CheckResult, error) {
 	stream := in.Stream()
 	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in CheckInput) (CheckResult, error) {
@@ -55,8 +55,8 @@ func (a *Activities) CheckEntries(ctx context.Context, in CheckInput) (CheckResu
 	})
 }
 
-// CheckSession is the work of [Activities.CheckEntries], with any compiler. With idrisOnly the compiler's answer alone verifies an
-// entry. The result has no head.
+// CheckSession does the work of [Activities.CheckEntries] with any compiler. With idrisOnly, only the compiler's answer
+// verifies an entry. The result has no head.
 func CheckSession(ctx context.Context, log *eventlog.Store, compiler Compiler, idrisOnly bool, in CheckInput) (CheckResult, error) {
 	c := &checking{
 		log: log, compiler: compiler, idrisOnly: idrisOnly, in: in, fold: entry.NewFold(), promoted: map[string]bool{},
@@ -72,11 +72,12 @@ type checking struct {
 	in        CheckInput
 
 	fold *entry.Fold
-	// last is the session's last check, and lastSeq its position: 0 if there is none. byBuild is true if this build made it.
+	// last is the session's last check, and lastSeq its position, 0 if there is none. byBuild is true if this build
+	// made it.
 	last    schema.IdrisCheckedPayload
 	lastSeq uint64
 	byBuild bool
-	// promoted holds the ids of the entries that the build has lifted.
+	// promoted has the ids of the entries that the build promoted.
 	promoted map[string]bool
 }
 
@@ -114,7 +115,7 @@ func (c *checking) read(ctx context.Context) error {
 	return nil
 }
 
-// add takes in an event of the session's stream.
+// add applies an event of the session's stream.
 func (c *checking) add(event schema.Event) error {
 	switch event.Type {
 	case schema.IdrisChecked:
@@ -138,14 +139,14 @@ func (c *checking) add(event schema.Event) error {
 	return c.fold.Add(event)
 }
 
-// open returns the entries to check: those that no check has seen as they are now, or all if another check would be more.
-// An agent's statement is never among them: it stays working until its evidence is the word of the user.
+// open returns the entries to check: those that changed since the last check, or all if a new check can give a stronger
+// result. An agent's statement is never checked: it stays working until the user states it.
 func (c *checking) open() []entry.Folded {
 	all := c.last.Policy != PolicyVersion
 	switch {
 	case c.last.Verifier == schema.VerifierIdris:
 	case c.compiler.Available():
-		all = all || !c.byBuild // The last answer was none: there was no compiler, or it was stopped, or it broke.
+		all = all || !c.byBuild // The last check got no answer: there was no compiler, or it was stopped, or it broke.
 	case c.last.Verifier == "":
 		all = all || !c.idrisOnly
 	}
@@ -158,7 +159,8 @@ func (c *checking) open() []entry.Folded {
 	return out
 }
 
-// check checks the entries and records what follows, all at once: a check without its promotions would never get them.
+// check checks the entries and records the check and its promotions atomically. Promotions missing from a recorded
+// check would never be made.
 func (c *checking) check(ctx context.Context, open []entry.Folded) error {
 	facts, err := c.facts(ctx, open)
 	if err != nil {
@@ -188,7 +190,7 @@ func (c *checking) check(ctx context.Context, open []entry.Folded) error {
 	return c.append(ctx, p, promotions)
 }
 
-// facts returns what the obligations of the entries compare.
+// facts returns the values that the obligations of the entries compare.
 func (c *checking) facts(ctx context.Context, open []entry.Folded) ([]obligation.Facts, error) {
 	s, err := session.Open(ctx, c.log, c.in.SessionKey)
 	if err != nil {
@@ -212,7 +214,7 @@ func (c *checking) facts(ctx context.Context, open []entry.Folded) ([]obligation
 	return facts, nil
 }
 
-// verifier returns what stands behind promotions to verified, or nothing if nothing may.
+// verifier returns the verifier that promotions to verified rely on, or "" if there is none.
 func (c *checking) verifier(answer idris.Result) string {
 	switch {
 	case answer.Status == idris.Passed || answer.Status == idris.Failed:
@@ -224,7 +226,7 @@ func (c *checking) verifier(answer idris.Result) string {
 	}
 }
 
-// describeVerifier says for people what stands behind promotions.
+// describeVerifier describes the verifier of promotions for people.
 func describeVerifier(p schema.IdrisCheckedPayload) string {
 	if p.Verifier == schema.VerifierIdris {
 		return p.Version + " and the Go verifier"
@@ -245,8 +247,8 @@ func obligationsOf(facts obligation.Facts) int {
 	return n
 }
 
-// failures returns the obligations of an entry that one of the verifiers refuses: the compiler's answer comes after Go's,
-// which says more.
+// failures returns the obligations of an entry that one of the verifiers refuses. Those of the Go verifier come first,
+// since its reasons are more detailed.
 func failures(facts obligation.Facts, compiler []obligation.Failure) []obligation.Failure {
 	out := facts.Check()
 	for _, f := range compiler {
@@ -258,8 +260,8 @@ func failures(facts obligation.Facts, compiler []obligation.Failure) []obligatio
 	return out
 }
 
-// promote returns the step of the entry that follows from the rules. An entry falls if it was lifted by evidence that it
-// no longer has, and an obligation does not hold of what it has now.
+// promote returns the step of the entry that follows from the rules. An entry is demoted if an obligation fails with
+// its present evidence and the rules no longer give it its stage.
 func promote(e entry.Folded, of sessionCase) (p schema.Promotion, ok bool) {
 	to, reasons := reached(of)
 	if to.Rank() < e.Stage.Rank() && len(of.failed) > 0 {

@@ -21,7 +21,7 @@ import (
 	"axiommind/schema"
 )
 
-// checkBench is the steps of a session from its extraction to the tables.
+// checkBench runs the steps of a session from its extraction to the tables.
 type checkBench struct {
 	testing.TB
 	conn     driver.Conn
@@ -41,12 +41,11 @@ func newCheckBench(t testing.TB) *checkBench {
 	return b
 }
 
-// answering is a compiler that is not there, or that answers as told. What the real one says is the business of package
-// idris.
+// answering is a fake compiler that is missing or returns a given status. Package idris tests the real one.
 type answering struct {
 	status  idris.Status
 	version string
-	// refuses are the ids of the entries that it refuses.
+	// refuses has the ids of the entries that the compiler refuses.
 	refuses []string
 	modules *[]idris.Module
 }
@@ -73,14 +72,14 @@ func checkKey(session string) schema.SessionKey {
 	return schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}
 }
 
-// said is an extracted entry of one quote.
+// said is an extracted entry with one quote.
 type said struct {
 	title   string
 	message int
 	quote   string
 }
 
-// state logs messages and what was extracted of them, and does the steps from align to materialize.
+// state logs messages and their extracted entries, and runs the steps from align to materialize.
 func (b *checkBench) state(key schema.SessionKey, build string, first int, messages []string, entries ...said) {
 	b.Helper()
 	in := schema.SessionIngestedPayload{SessionKey: key, Date: checkedAt}
@@ -123,7 +122,7 @@ func (b *checkBench) check(key schema.SessionKey, build string) CheckResult {
 	return result
 }
 
-// ids returns those of the entries that were made of the session.
+// ids returns the ids of the session's entries.
 func (b *checkBench) ids(key schema.SessionKey) (ids []string) {
 	b.Helper()
 	for _, p := range eventsOf[schema.EntryMaterializedPayload](b, key, schema.EntryMaterialized) {
@@ -172,7 +171,8 @@ func (b *checkBench) shown(key schema.SessionKey) (out []shown) {
 
 const story = "The kettle stands on shelf 7. Nobody ever uses the blue lamp in the attic, as far as we know.\nWater boils at 100 degrees."
 
-// What is proven and holds is verified, what is merely found stays a candidate, and each promotion says why.
+// An entry that is proven and meets all obligations is verified. One whose quotes are only found stays a candidate.
+// Each promotion has reasons.
 func TestCheckLiftsEntries(t *testing.T) {
 	t.Parallel()
 	b, key := newCheckBench(t), checkKey("it's 세션 \"1\"")
@@ -214,7 +214,7 @@ func TestCheckLiftsEntries(t *testing.T) {
 	}
 }
 
-// Done twice it changes nothing (I1), also after a crash that came after the append (I2): the counts are the same.
+// A second check changes nothing (I1), also after a crash after the append (I2): the counts are the same.
 func TestI1CheckTwice(t *testing.T) {
 	t.Parallel()
 	b, key := newCheckBench(t), checkKey("s")
@@ -227,7 +227,7 @@ func TestI1CheckTwice(t *testing.T) {
 	require.Equal(t, again, b.check(key, "b2"))
 	require.Equal(t, length, b.length(key))
 
-	// A later build checks what is new, and no more.
+	// A later build checks only new entries.
 	var modules []idris.Module
 	b.compiler = answering{modules: &modules}
 	b.state(key, "b2", 1, []string{"Tea takes 4 minutes."}, said{"tea takes 4 minutes", 1, "Tea takes 4 minutes."})
@@ -236,7 +236,7 @@ func TestI1CheckTwice(t *testing.T) {
 	require.Equal(t, 1, modules[0].Len())
 }
 
-// The compiler that is there later looks at all entries, and its word counts beside that of the Go verifier.
+// A compiler that becomes available later checks all entries. Its answer counts in addition to that of the Go verifier.
 func TestCheckByCompiler(t *testing.T) {
 	t.Parallel()
 	b, key := newCheckBench(t), checkKey("s")
@@ -252,11 +252,11 @@ func TestCheckByCompiler(t *testing.T) {
 	require.Equal(t, checked[0].Module, checked[1].Module)
 	length := b.length(key)
 	b.check(key, "b3")
-	b.compiler = answering{} // That it is gone makes no proof undone.
+	b.compiler = answering{} // A missing compiler revokes no proof.
 	b.check(key, "b4")
 	require.Equal(t, length, b.length(key))
 
-	// What only the compiler refuses is not verified, and what was verified without it falls.
+	// An entry that only the compiler refuses is not verified, and is demoted if it was verified before.
 	refused := checkKey("refused")
 	b.state(refused, "b1", 0, []string{story}, said{"the kettle is on shelf 7", 0, "The kettle stands on shelf 7."})
 	require.Equal(t, 1, b.check(refused, "b1").Verified)
@@ -269,8 +269,8 @@ func TestCheckByCompiler(t *testing.T) {
 	}}, promoted[1].Promotions)
 }
 
-// Where only the compiler's word counts, nothing is verified without it, and all is once it is there, or once it is not
-// asked for any more.
+// If only the compiler's answer counts, nothing is verified without it. All entries are once it is available, or once
+// its answer is no longer required.
 func TestCheckByCompilerOnly(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(*checkBench){
@@ -299,7 +299,7 @@ type drawn struct {
 	messages []string
 	entries  []said
 	compiler answering
-	// refuses is how many of its entries the compiler refuses, if that refuses any.
+	// refuses is the number of entries that the compiler refuses if it refuses any.
 	refuses int
 }
 
@@ -320,8 +320,8 @@ var sessions = rapid.Custom(func(t *rapid.T) drawn {
 	return d
 })
 
-// In whole sessions of any texts, no entry is verified without a proven span, whatever the compiler says, and none that
-// claims what its evidence does not state. What is not aligned is no candidate. A second check appends nothing.
+// In sessions of any texts and with any answers of the compiler, every verified entry has a proven span and only claims
+// that its evidence states. An entry that is not aligned is no candidate. A second check appends nothing.
 func TestI5CheckedSessions(t *testing.T) {
 	t.Parallel()
 	checkedSessions(t, 5)
@@ -330,7 +330,7 @@ func TestI5CheckedSessions(t *testing.T) {
 // allSessions is the number of random sessions of the campaign.
 const allSessions = 25
 
-// checkedSessions checks at least n random sessions, and more until entries of every stage were among them.
+// checkedSessions checks at least n random sessions, and more until they had entries of every stage.
 func checkedSessions(t *testing.T, n int) {
 	t.Helper()
 	b := newCheckBench(t)
@@ -381,7 +381,7 @@ func quoteOf(t *rapid.T, message string) string {
 	}
 }
 
-// requireProven compares the tables of a session with what the step that checked it has told.
+// requireProven compares the tables of a session with the result and the events of its check.
 func (b *checkBench) requireProven(key schema.SessionKey, result CheckResult, d drawn) {
 	b.Helper()
 	var bad, candidates, verified uint64

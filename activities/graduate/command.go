@@ -14,31 +14,31 @@ import (
 	"axiommind/schema"
 )
 
-// Op is what a command asks for.
+// Op is the operation of a command.
 type Op string
 
 // Operations of commands.
 const (
-	// OpConfirm: a person says that the entries are right. Those that were only found gain the whole sentences around
-	// their quotes as evidence.
+	// OpConfirm confirms that the entries are right. Entries whose quotes are not proven gain the whole sentences
+	// around them as evidence.
 	OpConfirm Op = "confirm"
-	// OpRetire ends the time in which the entries are believed; OpRestore makes them active again.
+	// OpRetire retires the entries, which are then no longer believed. OpRestore makes them active again.
 	OpRetire  Op = "retire"
 	OpRestore Op = "restore"
 	// OpResolve ends conflicts.
 	OpResolve Op = "resolve"
 	// OpDecide records a decision that rests on the entries.
 	OpDecide Op = "decide"
-	// OpPropose asks to change an entry. OpAccept and OpReject end a proposal. Accepting one to retire an entry retires it;
-	// one to correct an entry is accepted once the session of [Proposal.Session] has done so.
+	// OpPropose proposes to change an entry. OpAccept and OpReject end a proposal. Accepting a retirement retires the
+	// entry. A correction is accepted once the session of [CorrectionInput] has corrected the entry.
 	OpPropose Op = "propose"
 	OpAccept  Op = "accept"
 	OpReject  Op = "reject"
 )
 
-// Command is what a person asks of the graduation of a project.
+// Command is a person's command to the graduation of a project.
 type Command struct {
-	// RequestID names the act: sent again, the command changes nothing.
+	// RequestID identifies the command. A repeated command changes nothing.
 	RequestID string    `json:"request_id"`
 	Project   string    `json:"project"`
 	Actor     string    `json:"actor"`
@@ -46,19 +46,19 @@ type Command struct {
 	Op        Op        `json:"op"`
 	// EntryIDs are whole ids: those of the entries, or the grounds of a decision.
 	EntryIDs []string `json:"entry_ids,omitempty"`
-	// TaskIDs are the whole ids of tasks that a decision rests on, too.
+	// TaskIDs are the whole ids of tasks that a decision also rests on.
 	TaskIDs []string `json:"task_ids,omitempty"`
-	// ConflictIDs are those to resolve. Keep is the entry that is right, or empty if both sides are.
+	// ConflictIDs are the conflicts to resolve. Keep is the entry that is right, or empty if both sides are.
 	ConflictIDs []string `json:"conflict_ids,omitempty"`
 	Keep        string   `json:"keep,omitempty"`
-	// Because is the person's reason. Action is what was decided, of a user by an agent.
+	// Because is the person's reason. Action is the decision in words, and User and Agent are its scope.
 	Because    string   `json:"because,omitempty"`
 	Action     string   `json:"action,omitempty"`
 	User       string   `json:"user,omitempty"`
 	Agent      string   `json:"agent,omitempty"`
 	Confidence *float64 `json:"confidence,omitempty"`
-	// Change is what is proposed for the only entry of EntryIDs, which must be one of User. Text is what is right, if it is
-	// to be corrected.
+	// Change is the proposed change of the only entry of EntryIDs, which must belong to User. Text is the corrected
+	// statement if Change is a correction.
 	Change schema.Change `json:"change,omitempty"`
 	Text   string        `json:"text,omitempty"`
 	// ProposalID is the whole id of the proposal to accept or to reject.
@@ -74,7 +74,7 @@ func (c Command) Redacted() boundary.Request {
 	return c
 }
 
-// maxCommandEntries bounds what a command names, so that its input stays well below the size of a payload.
+// maxCommandEntries bounds the ids of a command, so that its input stays well below the size of a payload.
 const maxCommandEntries = 500
 
 // Validate returns an error if the command cannot be run.
@@ -112,7 +112,7 @@ const (
 	maxTextBytes = 8 << 10
 )
 
-// checkTexts returns an error if a text of the command is too long, or holds what no text does.
+// checkTexts returns an error if a text of the command is too long, or is not valid text.
 func (c Command) checkTexts() error {
 	names := []struct{ field, value string }{
 		{"keep", c.Keep}, {"user", c.User}, {"agent", c.Agent}, {"proposal_id", c.ProposalID},
@@ -138,7 +138,7 @@ func (c Command) checkTexts() error {
 		checkText("text", c.Text, maxTextBytes))
 }
 
-// checkRequest returns an error if a person can't ask for something by the id, of the project, by the name, at the time.
+// checkRequest returns an error if one of the fields that every request has is missing or invalid.
 func checkRequest(requestID, project, actor string, at time.Time) error {
 	switch {
 	case requestID == "":
@@ -174,28 +174,28 @@ func (c Command) needs(has bool, field string) error {
 	return fmt.Errorf("%s is empty, which %s needs", field, c.Op)
 }
 
-// CommandResult is what a command did. It is the same when the command is sent again.
+// CommandResult is the result of a command. A repeated command has the same changes.
 type CommandResult struct {
 	// Events counts the new events: none if the command was run before.
 	Events int `json:"events"`
-	// Changes says in a line each what became of the entries, conflicts and decisions, in the order of the command.
+	// Changes describes each changed entry, conflict and decision in a line, in the order of the command.
 	Changes []CommandChange `json:"changes,omitempty"`
-	// MoreChanges counts those left out.
+	// MoreChanges counts the changes that Changes leaves out.
 	MoreChanges int `json:"more_changes,omitempty"`
 }
 
-// CommandChange is what a command did to an entry, a conflict or a decision.
+// CommandChange is the change of an entry, a conflict, a decision or a proposal.
 type CommandChange struct {
 	ID string `json:"id"`
-	// What is in plain words, such as "certified: confirmed by ann".
-	What string `json:"what"`
+	// Text describes the change in plain words, such as "certified: confirmed by ann".
+	Text string `json:"what"`
 }
 
-// PassInput asks graduation to consider what is new in the sessions of its project.
+// PassInput asks graduation to consider the changes of the sessions of its project.
 type PassInput struct {
 	Project string    `json:"project"`
 	At      time.Time `json:"at"`
-	// Demote also looks for entries that are older than their half-life. It only counts and lists them, unless Apply is
+	// Demote also looks for entries that are older than their half-life. It only counts and lists them unless Apply is
 	// set.
 	Demote bool   `json:"demote,omitempty"`
 	Apply  bool   `json:"apply,omitempty"`
@@ -204,10 +204,10 @@ type PassInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// Writer returns the input of the workflow that does the pass.
+// Writer returns the input of the workflow that runs the pass.
 func (in PassInput) Writer() schema.WriterInput { return schema.GraduationInput{Project: in.Project} }
 
-// Validate returns an error if there can't be such a pass.
+// Validate returns an error if the input is invalid.
 func (in PassInput) Validate() error {
 	if in.Project == "" {
 		return errors.New("project is empty")
@@ -218,21 +218,20 @@ func (in PassInput) Validate() error {
 	return nil
 }
 
-// PassResult is what a pass did.
+// PassResult is the result of a pass.
 type PassResult struct {
-	// Sessions counts the sessions that were considered; More is true if others wait for another pass. Nothing falls
-	// before they were considered.
+	// Sessions counts the considered sessions. More is true if others are pending, and then nothing is demoted.
 	Sessions int  `json:"sessions"`
 	More     bool `json:"more,omitempty"`
-	// Verified and Certified count the entries that were lifted, Linked those that say the same as an older one,
-	// Superseded those that a correction took the place of, Conflicts and Decisions what was found.
+	// Verified and Certified count the promoted entries, Linked those that say the same as an older one, and Superseded
+	// those that a correction replaced. Conflicts and Decisions count the recorded ones.
 	Verified   int `json:"verified,omitempty"`
 	Certified  int `json:"certified,omitempty"`
 	Linked     int `json:"linked,omitempty"`
 	Superseded int `json:"superseded,omitempty"`
 	Conflicts  int `json:"conflicts,omitempty"`
 	Decisions  int `json:"decisions,omitempty"`
-	// Demoted counts the entries that fell, or would fall if Apply were set. Falls are some of them.
+	// Demoted counts the entries that were demoted, or would be if Apply were set. Falls lists the first of them.
 	Demoted int    `json:"demoted,omitempty"`
 	Falls   []Fall `json:"falls,omitempty"`
 	// Head is the head of the stream of graduation.

@@ -8,7 +8,7 @@ import (
 	"axiommind/activities/graduate/idris"
 )
 
-// NoCompiler stands for the version of a compiler that is not there.
+// NoCompiler is the recorded version if there is no compiler.
 const NoCompiler = "unavailable"
 
 // installed is the compiler of this machine, if there is one.
@@ -23,7 +23,7 @@ func (c installed) Available() bool {
 }
 
 // CompilerVersion returns the version of the compiler at the path, or of idris2 on the PATH if that is empty. It is
-// [NoCompiler] if none works, and reason says why.
+// [NoCompiler] if none works, and reason explains it.
 func CompilerVersion(ctx context.Context, path string) (version, reason string, err error) {
 	result, err := newCompiler(path).Check(ctx, idris.NewModule(nil))
 	switch {

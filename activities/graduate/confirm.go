@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// ConfirmationInput is the session in which a person states an entry that an agent has stated: its evidence becomes the
-// entry's, too. The same entry is the same session.
+// ConfirmationInput returns the session in which a person repeats an entry that an agent stated. Its evidence also
+// becomes evidence of the entry. The same entry gives the same session.
 func ConfirmationInput(e entry.Row, at time.Time) schema.ProcessSessionInput {
 	in := CorrectionInput(e, cmp.Or(e.Content, e.Title), at)
 	in.Statement.Corrects = ""
@@ -23,8 +23,8 @@ func ConfirmationInput(e entry.Row, at time.Time) schema.ProcessSessionInput {
 	return in
 }
 
-// planConfirm has a person's word for the entries. Those that were only found gain the whole sentences around their quotes
-// as evidence, and all that no conflict contests are certified.
+// planConfirm plans the confirmation of the entries by a person. Entries whose quotes are not proven gain the whole
+// sentences around them as evidence. Entries that no conflict contests are certified.
 func (a *Activities) planConfirm(ctx context.Context, c Command, list []*statement) ([]any, error) {
 	var out []any
 	for _, s := range list {
@@ -59,7 +59,7 @@ func (a *Activities) planConfirm(ctx context.Context, c Command, list []*stateme
 	return out, nil
 }
 
-// upholds refuses an entry of which an obligation does not hold, whoever confirms it: nobody said what it says.
+// upholds refuses an unverified entry that fails an obligation, whoever confirms it: its session does not state it.
 func (a *Activities) upholds(ctx context.Context, s *statement, e schema.Entry) error {
 	if reaches(s.Stage, schema.StageVerified) {
 		return nil
@@ -83,8 +83,8 @@ func (a *Activities) upholds(ctx context.Context, s *statement, e schema.Entry) 
 	return nil
 }
 
-// WholeSentences returns the evidence that an entry has if the whole sentences around its quotes state it. The session is
-// that of its evidence. The error says which quote is not found at all, or has no whole sentences that prove.
+// WholeSentences returns the evidence that an entry has if the whole sentences around its quotes state it. The key is
+// that of the session with the evidence. The error names the quote that is not found, or whose sentences are no proof.
 func WholeSentences(ctx context.Context, log *eventlog.Store, key schema.SessionKey, e schema.Entry) ([]schema.Evidence, error) {
 	if len(e.Evidence) == 0 {
 		return nil, refusedf("entry %q has no quotes: nothing in its session can be confirmed", e.ID)

@@ -18,29 +18,29 @@ type Decision struct {
 	ID string `json:"decision_id"`
 	schema.Scope
 	At time.Time `json:"at"`
-	// Action is what was decided, and By who decided it.
+	// Action is the decision in words, and By names who made it.
 	Action     string   `json:"action"`
 	By         string   `json:"by"`
 	Confidence *float64 `json:"confidence,omitempty"`
 	// Evidence begins with the entry that states the decision, if one does.
 	Evidence []DecisionGround `json:"evidence"`
-	// Flagged says what is no longer so of the evidence. It is empty if all of it still stands.
+	// Flagged lists the grounds that no longer hold, with the reason. It is empty if all of them hold.
 	Flagged []string `json:"flagged,omitempty"`
-	// SaidAlso are the ids of the other decisions that say the same: their statements have the same original.
+	// SaidAlso has the ids of the duplicate decisions: their statements have the same original.
 	SaidAlso []string `json:"said_also,omitempty"`
 }
 
 // DecisionGround is an entry or a task that a decision rests on, as it is now. Recorded is its stage when the decision was
 // recorded.
 type DecisionGround struct {
-	// Kind is one of the Ground constants of package schema. That of a task makes EntryID the task's id.
+	// Kind is one of the Ground constants of package schema. For a task, EntryID is the id of the task.
 	Kind string `json:"kind"`
 	Side
 	Role     string       `json:"role"`
 	Recorded schema.Stage `json:"recorded"`
 }
 
-// flag says why the decision no longer rests on the ground, or nothing.
+// flag returns why the ground no longer holds, or "".
 func (g DecisionGround) flag() string {
 	name := "entry"
 	if g.Kind == schema.GroundEntity {
@@ -60,11 +60,11 @@ func (g DecisionGround) flag() string {
 // DecisionQuery selects decisions of a project.
 type DecisionQuery struct {
 	Project string
-	// User and Agent are nil for those of all users and agents. Empty ones are compared, too.
+	// User and Agent are nil for all users and agents. Empty ones select the decisions without a user or agent.
 	User, Agent *string
 	// EntryID keeps the decisions that rest on the entry.
 	EntryID string
-	// Folded keeps one of the decisions that say the same: the original statement's, or else the oldest.
+	// Folded keeps one of several duplicate decisions: that of the original statement, or else the oldest.
 	Folded bool
 	// Limit is the maximum number of decisions; 0 means [DefaultLimit].
 	Limit int
@@ -105,8 +105,9 @@ func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, e
 	return found[slices.Index(ids, picked)], nil
 }
 
-// sameDecisions are the decisions of a project with the ids of those that say the same, and the place among them. What a
-// decision's statement says is told by its original. A decision without a statement says what no other one does.
+// sameDecisions selects the decisions of a project, each with the ids of its duplicates and its place among them.
+// Decisions are duplicates if their statements have the same original. A decision without a statement has no
+// duplicates.
 const sameDecisions = `
 	SELECT *, arraySort(groupArray(decision_id) OVER said) AS same,
 	       row_number() OVER (PARTITION BY project, user, agent, root ORDER BY original DESC, ts, decision_id) AS place
@@ -142,7 +143,7 @@ func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decisio
 	return out, l.ground(ctx, w.project, out)
 }
 
-// describeTasks fills the sides, which have the ids of tasks alone, with the tasks as they are now.
+// describeTasks fills the sides, which have only the ids of tasks, with the current state of the tasks.
 func (l *Ledgers) describeTasks(ctx context.Context, project string, sides []*Side) error {
 	if len(sides) == 0 {
 		return nil
@@ -151,7 +152,7 @@ func (l *Ledgers) describeTasks(ctx context.Context, project string, sides []*Si
 	for i, s := range sides {
 		ids[i] = s.EntryID
 	}
-	// The tables say how tasks are now; the log is read for earlier times alone.
+	// The tables have the current state of tasks. The log is needed only for earlier times.
 	found, err := task.NewQueries(nil, l.conn).Tasks(ctx, task.Selection{Project: project}, ids)
 	for _, s := range sides {
 		if t, ok := found[s.EntryID]; ok {
@@ -161,7 +162,7 @@ func (l *Ledgers) describeTasks(ctx context.Context, project string, sides []*Si
 	return err
 }
 
-// ground adds to the decisions what they rest on. The view leaves out whatever was never verified.
+// ground adds their grounds to the decisions. The view leaves out grounds that were never verified.
 func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decision) error {
 	at, ids := map[string]*Decision{}, make([]string, len(decisions))
 	for i := range decisions {

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Rows that somebody writes past the program are no ground, whatever they say of themselves.
+// Rows that were forged in the table are no grounds, whatever stage they claim.
 func TestForgedGroundsAreNone(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -40,8 +40,7 @@ func TestForgedGroundsAreNone(t *testing.T) {
 	require.Len(t, found[1].Flagged, 1)
 }
 
-// What several sessions decide in the same words is one decision of the list, the original's, in whichever order they
-// were processed.
+// The same decision in several sessions is listed once, as that of the original statement, in any order of processing.
 func TestDecisionsAreFolded(t *testing.T) {
 	t.Parallel()
 	for name, order := range map[string][]int{"forth": {0, 1, 2}, "back": {2, 1, 0}} {
@@ -68,7 +67,7 @@ func TestDecisionsAreFolded(t *testing.T) {
 	}
 }
 
-// outcomeRow is what the view says of a decision, besides the event.
+// outcomeRow has the columns of the view of decisions that are not from the event.
 type outcomeRow struct{ build, outcome string }
 
 func (b *passBench) outcome(id string) (r outcomeRow) {
@@ -77,7 +76,7 @@ func (b *passBench) outcome(id string) (r outcomeRow) {
 	return r
 }
 
-// A decision names the build whose check verified its statement, and its outcome is what became of its grounds.
+// A decision names the build whose check verified its statement. Its outcome lists the changes of its grounds.
 func TestDecisionsHaveOutcomes(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -99,7 +98,7 @@ func TestDecisionsHaveOutcomes(t *testing.T) {
 	require.Equal(t, outcomeRow{buildOf("two"), `{"state":"stands","changes":[]}`}, b.outcome(schema.DecisionID(by[0])))
 }
 
-// A person's decision may rest on a task that a verified memory states, and on no other one.
+// A person's decision may rest only on tasks that a verified memory states.
 func TestDecisionsRestOnTasks(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)

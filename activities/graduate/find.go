@@ -18,12 +18,12 @@ import (
 // MaxPairs is the maximum number of pairs in a question.
 const MaxPairs = 20
 
-// FindInput asks the model, once, which entries contradict each other that the rule can't judge.
+// FindInput asks the model once which entries contradict each other, among the pairs that the rule can't judge.
 type FindInput struct {
-	// RequestID names the act: sent again, it changes nothing, and no model is asked again.
+	// RequestID identifies the request. A repeated request changes nothing and asks no model again.
 	RequestID string `json:"request_id"`
 	Project   string `json:"project"`
-	// User is nil for those of all users. The empty one is compared, too.
+	// User is nil for all users. An empty one selects the entries without a user.
 	User  *string   `json:"user,omitempty"`
 	Actor string    `json:"actor"`
 	At    time.Time `json:"at"`
@@ -36,7 +36,7 @@ type FindInput struct {
 // Writer returns the input of the workflow that asks.
 func (in FindInput) Writer() schema.WriterInput { return schema.GraduationInput{Project: in.Project} }
 
-// Validate returns an error if it can't be asked.
+// Validate returns an error if the request is invalid.
 func (in FindInput) Validate() error {
 	if err := checkRequest(in.RequestID, in.Project, in.Actor, in.At); err != nil {
 		return err
@@ -47,20 +47,20 @@ func (in FindInput) Validate() error {
 	return nil
 }
 
-// FindResult is what the model said of pairs of entries. It is the same when the request is sent again, but for the usage.
+// FindResult has the model's verdicts on pairs of entries. A repeated request has the same result except for the usage.
 type FindResult struct {
-	// Model is the one that was asked.
+	// Model names the model.
 	Model string `json:"model"`
-	// Found counts the conflicts that were recorded, Compatible and Unclear the pairs that the model finds to be so, and
-	// LeftOut those that it finds to contradict each other and of which a side is no longer believed.
+	// Found counts the recorded conflicts, and Compatible and Unclear the pairs with these verdicts. LeftOut counts
+	// contradictions that were not recorded, because a side is no longer believed or the conflict was known before.
 	Found      int `json:"found"`
 	Compatible int `json:"compatible"`
 	Unclear    int `json:"unclear"`
 	LeftOut    int `json:"left_out"`
-	// Dropped counts the answers about anything else than the pairs.
+	// Dropped counts the answers that are about none of the pairs.
 	Dropped int         `json:"dropped"`
 	Pairs   []FoundPair `json:"pairs"`
-	// More is true if others wait to be asked about.
+	// More is true if other pairs are pending.
 	More  bool         `json:"more,omitempty"`
 	Usage schema.Usage `json:"usage"`
 	// Head is the head of the stream of graduation.
@@ -76,10 +76,10 @@ type FoundPair struct {
 	NewerTitle string `json:"newer_title"`
 }
 
-// FindConflicts asks the model which entries contradict each other, of those that may speak of the same subject and that
-// the rule can't judge: one question for all. The pairs are stored before the model is asked, and its answer as received
-// before it is read, so that another attempt pays nothing. A contradiction is recorded as a conflict if both sides are
-// still believed. The model is asked about a pair once.
+// FindConflicts asks the model, in one question, which entries contradict each other. The question has pairs that may
+// be about the same subject and that the rule can't judge. The pairs are stored before the model is asked, and its raw
+// answer before it is parsed, so that a retry costs nothing. A contradiction is recorded as a conflict if both sides
+// are still believed. The model is asked about a pair once.
 func (a *Activities) FindConflicts(ctx context.Context, in FindInput) (FindResult, error) {
 	stream := schema.GraduateStream(in.Project)
 	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in FindInput) (FindResult, error) {
@@ -116,12 +116,12 @@ func (a *Activities) findConflicts(ctx context.Context, in FindInput) (FindResul
 	return f.result(ctx, judged)
 }
 
-// finding is one question about pairs of entries, and what comes of it.
+// finding is one question about pairs of entries and its result.
 type finding struct {
 	a     *Activities
 	in    FindInput
 	model string
-	// key is that of the answer. The request names it, and so another attempt finds it.
+	// key is the key of the answer. It is derived from the request, so that a retry finds the answer.
 	key   string
 	usage schema.Usage
 }
@@ -132,10 +132,10 @@ func newFinding(a *Activities, in FindInput) *finding {
 	return &finding{a: a, in: in, model: model, key: schema.HashParts("find", in.Project, in.RequestID, model, ContradictPrompt)}
 }
 
-// answerKeys are the keys that the answer may have: if the first one can't be read, there is a second one.
+// answerKeys returns the possible keys of the answer. The second one is used if the first answer can't be parsed.
 func (f *finding) answerKeys() []string { return []string{f.key, schema.HashParts(f.key, "again")} }
 
-// readJudged reads what an earlier attempt has stored.
+// readJudged reads the verdicts that an earlier attempt stored.
 func (f *finding) readJudged(ctx context.Context) (judged schema.PairsJudgedPayload, done bool, err error) {
 	var ids []string
 	for _, key := range f.answerKeys() {
@@ -149,7 +149,7 @@ func (f *finding) readJudged(ctx context.Context) (judged schema.PairsJudgedPayl
 	return judged, false, err
 }
 
-// pin returns the pairs of the question. An attempt before this one has stored them.
+// pin returns the pairs of the question: those that an earlier attempt stored, or new ones, which it stores.
 func (f *finding) pin(ctx context.Context) (asked schema.PairsAskedPayload, err error) {
 	key, stream := schema.PairsAskedKey(f.in.Project, f.key), schema.GraduateStream(f.in.Project)
 	event, err := f.a.log.Get(ctx, schema.EventID(key))
@@ -174,7 +174,7 @@ func (f *finding) pin(ctx context.Context) (asked schema.PairsAskedPayload, err 
 	return asked, err
 }
 
-// ask asks the model, once more if its answer can't be read, and stores what follows.
+// ask asks the model, a second time if its answer can't be parsed, and stores the resulting events.
 func (f *finding) ask(ctx context.Context, asked schema.PairsAskedPayload) (judged schema.PairsJudgedPayload, err error) {
 	w, err := f.sides(ctx, asked.Pairs)
 	if err != nil {
@@ -184,7 +184,7 @@ func (f *finding) ask(ctx context.Context, asked schema.PairsAskedPayload) (judg
 	var labels []string
 	for i, p := range asked.Pairs {
 		older, newer := w.entries[p.OlderID], w.entries[p.NewerID]
-		if older != nil && newer != nil { // Either may have been forgotten since an attempt before this one.
+		if older != nil && newer != nil { // Either may have been erased since an earlier attempt.
 			pairs, labels = append(pairs, askedPair{pairLabel(i), older.Entry, newer.Entry}), append(labels, pairLabel(i))
 		}
 	}
@@ -220,8 +220,8 @@ func (f *finding) sides(ctx context.Context, pairs []schema.EntryPair) (*snapsho
 	return w, f.a.loader().read(ctx, w, ids)
 }
 
-// record stores what the model said, and the conflicts that follow: all of it or nothing. What became of the entries while
-// the model thought counts.
+// record stores the verdicts and the resulting conflicts atomically. It reads the entries again, since they may have
+// changed while the model answered.
 func (f *finding) record(
 	ctx context.Context, asked schema.PairsAskedPayload, answers map[string]pairAnswer, dropped int, answerKey string,
 ) (judged schema.PairsJudgedPayload, err error) {
@@ -287,7 +287,7 @@ func (w *snapshot) uncontestable(p schema.EntryPair) string {
 	return ""
 }
 
-// detected returns the event of a conflict that the model has found. It is like one that the rule finds, and ends like one.
+// detected returns the event of a conflict that the model found. It ends like a conflict that the rule found.
 func (f *finding) detected(w *snapshot, p schema.EntryPair, answer pairAnswer, answerKey string) (schema.Event, error) {
 	first, second := inOrder(w.entries[p.OlderID], w.entries[p.NewerID])
 	id := schema.ConflictID(f.in.Project, first.ID, second.ID)
@@ -301,7 +301,7 @@ func (f *finding) event(payload any, actor, key string) (schema.Event, error) {
 	return schema.NewEvent(payload, schema.Event{TS: f.in.At, Actor: actor, Project: f.in.Project, BuildID: f.in.RequestID, DedupeKey: key})
 }
 
-// result says what became of the pairs.
+// result counts the verdicts and adds the titles of the entries.
 func (f *finding) result(ctx context.Context, judged schema.PairsJudgedPayload) (FindResult, error) {
 	out := FindResult{Model: f.model, Dropped: judged.Dropped, More: judged.More, Usage: f.usage, Pairs: []FoundPair{}}
 	var ids []string

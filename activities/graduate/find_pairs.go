@@ -17,39 +17,41 @@ import (
 	"axiommind/schema"
 )
 
-// Bounds of what a model is asked about.
+// Bounds of the entries and pairs that a model is asked about.
 const (
-	// maxCompared is how many entries of a project are looked at, the latest first.
+	// maxCompared is the maximum number of entries of a project to compare, the latest first.
 	maxCompared = 5000
-	// maxHolders is how many entries of a scope may share a word that still says something of their subject.
+	// maxHolders is the maximum number of entries of a scope that share a word. A more frequent word says nothing about
+	// the subject.
 	maxHolders = 50
-	// maxPartners is how many older entries one is paired with: those that share most with it.
+	// maxPartners is the maximum number of older entries to pair one with: those that share most with it.
 	maxPartners = 5
-	// minLikeness is the part of the weight of the lighter title's words that two titles share at least.
+	// minLikeness is the least weight of the shared words, as a part of the weight of all words of the lighter title.
 	minLikeness = 0.1
-	// minScope is how many entries words are weighed against at least. Fewer say little of which words are rare.
+	// minScope is the least number of entries to weigh words against. With fewer, rare words can't be distinguished.
 	minScope = 64
-	// maxTerms is how many words of a title count.
+	// maxTerms is the maximum number of words of a title to compare.
 	maxTerms = 64
-	// maxNoteBytes and maxQuestionBytes bound what an entry and a question say. Nothing is cut: half a statement may say
-	// the contrary.
+	// maxNoteBytes and maxQuestionBytes bound the text of an entry and of a question. No text is cut, since half a
+	// statement may say the contrary.
 	maxNoteBytes     = schema.MaxPassage
 	maxQuestionBytes = 32 << 10
 )
 
-// likePair is two entries of one scope that may speak of the same subject.
+// likePair is two entries of one scope that may be about the same subject.
 type likePair struct {
 	older, newer *statement
 	shared       float64
 }
 
-// likePairs returns the pairs of entries that may speak of the same subject: those of one scope whose titles share rare
-// words. A word weighs the more the fewer entries of the scope have it, and one that more than maxHolders have weighs
-// nothing. Each entry is paired with at most maxPartners older ones. The pairs with the latest entries come first, and of
-// one entry those that share most. The words are those of the keyword search, so that no list of words is needed, in any
-// language; statements about one subject that share no word at all are not found.
+// likePairs returns the pairs of entries that may be about the same subject: those of one scope whose titles share rare
+// words. The rarer a word is in the scope, the more it weighs. A word that more than maxHolders entries have weighs
+// nothing. Each entry is paired with at most maxPartners older ones. The pairs with the latest entries come first, and
+// those of one entry are sorted by shared weight. The words are the terms of the keyword search, so that no language
+// needs a word list. Statements about one subject that share no word are not found.
 //
-// Of n entries each looks at the maxHolders holders of its maxTerms words at most: the work grows as n log n.
+// Each of n entries is compared with at most maxHolders holders of each of its at most maxTerms words: the work grows
+// as n log n.
 func likePairs(entries []*statement) []likePair {
 	scopes := map[schema.Scope][]*statement{}
 	for _, s := range entries {
@@ -121,8 +123,8 @@ func termsOf(title string) []string {
 	return terms[:min(len(terms), maxTerms)]
 }
 
-// choose returns the next pairs to ask the model about, all of one scope, so that no question holds what two users said. It
-// leaves out what the rule can judge, what the model has judged, and what is or was a conflict.
+// choose returns the next pairs to ask the model about. All are of one scope, so that no question mixes statements of
+// two users. It leaves out pairs that the rule can judge, that the model has judged, or that are or were in conflict.
 func (f *finding) choose(ctx context.Context) (asked schema.PairsAskedPayload, err error) {
 	asked = schema.PairsAskedPayload{Model: f.model, Prompt: ContradictPrompt, AnswerKey: f.key}
 	entries, err := f.believed(ctx)
@@ -156,8 +158,8 @@ func (f *finding) choose(ctx context.Context) (asked schema.PairsAskedPayload, e
 
 func noteBytes(s *statement) int { return len(s.Title) + len(s.Content) }
 
-// believed returns the latest entries that may be asked about. What says the same as an older entry is left out: a
-// statement is asked about once, by the oldest entry that makes it. So are references, and notes of tasks, whose state has conflicts of
+// believed returns the latest entries that may be asked about. It leaves out entries that repeat an older one, so that
+// each statement is asked about once. It also leaves out references, and notes of tasks, whose state has conflicts of
 // its own.
 func (f *finding) believed(ctx context.Context) ([]*statement, error) {
 	of := entry.InProject(f.in.Project)
@@ -178,7 +180,7 @@ func (f *finding) believed(ctx context.Context) ([]*statement, error) {
 	return out, nil
 }
 
-// known returns the ids of the pairs that the model has judged, or between which there is or was a conflict.
+// known returns the ids of the pairs that the model has judged, or that are or were in conflict.
 func (f *finding) known(ctx context.Context, pairs []likePair) (map[string]bool, error) {
 	ids := make([]string, len(pairs))
 	for i, p := range pairs {

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// stated returns statements of a scope, an hour after each other.
+// stated returns statements of a scope, an hour apart.
 func stated(scope schema.Scope, titles ...string) []*statement {
 	out := make([]*statement, len(titles))
 	for i, title := range titles {
@@ -29,7 +29,7 @@ func titlesOf(pairs []likePair) (out [][2]string) {
 	return out
 }
 
-// Statements that share a rare word are a pair, in any language, and never those of two users.
+// Statements of one user that share a rare word are a pair, in any language.
 func TestLikePairs(t *testing.T) {
 	t.Parallel()
 	ann, bob := schema.Scope{Project: "p", User: "ann"}, schema.Scope{Project: "p", User: "bob"}
@@ -47,7 +47,7 @@ func TestLikePairs(t *testing.T) {
 	}
 }
 
-// Words that many have say nothing, an entry has a bounded number of partners, and the latest come first.
+// Frequent words have no weight, an entry has a bounded number of partners, and the latest pairs come first.
 func TestLikePairsAreBounded(t *testing.T) {
 	t.Parallel()
 	var titles []string
@@ -70,7 +70,7 @@ func TestLikePairsAreBounded(t *testing.T) {
 	}
 }
 
-// The pairs do not depend on the order in which entries are read. Each is found once, with the older one first.
+// The pairs do not depend on the order of the entries. Each is found once, with the older entry first.
 func TestLikePairsHaveNoOrder(t *testing.T) {
 	t.Parallel()
 	words := []string{"port", "server", "limit", "배포", "금요일", "8", "the"}

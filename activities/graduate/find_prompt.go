@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// ContradictPrompt is the version of the question whether entries contradict each other. Another version is another
-// judge: it is asked about pairs that an earlier one has judged.
+// ContradictPrompt is the version of the question whether entries contradict each other. A new version is asked about
+// all pairs again, also those that an earlier one judged.
 const ContradictPrompt = "contradict-v2"
 
 //go:embed prompts/contradict.txt
@@ -24,10 +24,10 @@ type askedPair struct {
 	older, newer schema.Entry
 }
 
-// pairLabel is the name of the nth pair of a question, which a model copies more surely than ids.
+// pairLabel is the label of the nth pair of a question. A model copies it more reliably than ids.
 func pairLabel(n int) string { return fmt.Sprintf("p%d", n+1) }
 
-// note is an entry as a model reads it.
+// note is an entry as the model sees it.
 type note struct {
 	Said      string           `json:"said"`
 	Type      schema.EntryType `json:"type"`
@@ -61,14 +61,14 @@ const contradictSchema = `{"$schema":"https://json-schema.org/draft/2020-12/sche
 	`"additionalProperties":false,"required":["id","contradict","reason"],"properties":{"id":{"type":"string"},` +
 	`"contradict":{"type":"string","enum":["yes","no","unclear"]},"reason":{"type":"string"}}}}}}`
 
-// pairAnswer is what an answer says of a pair.
+// pairAnswer is the model's verdict on a pair.
 type pairAnswer struct {
 	verdict schema.PairVerdict
 	reason  string
 }
 
-// readPairAnswers reads what an answer says of the pairs with the labels. Whatever else it says is dropped and counted. A
-// pair that the answer is silent on, or says both of, is unclear.
+// readPairAnswers parses the verdicts on the pairs with the labels. Other items are dropped and counted. A pair without
+// a verdict, or with different ones, is unclear.
 func readPairAnswers(answer llm.Answered, labels []string) (answers map[string]pairAnswer, dropped int, err error) {
 	items, truncated, err := llm.ReadList(answer.Text)
 	if err != nil {
@@ -107,7 +107,7 @@ func readPairAnswers(answer llm.Answered, labels []string) (answers map[string]p
 	return out, dropped, nil
 }
 
-// pairAnswerOf reads a verdict. Only a plain yes contests anything.
+// pairAnswerOf parses a verdict. Only a plain yes is a contradiction.
 func pairAnswerOf(contradict any, reason string) pairAnswer {
 	out := pairAnswer{schema.PairUnclear, strings.TrimSpace(strings.ToValidUTF8(reason, ""))}
 	switch strings.ToLower(strings.TrimSpace(fmt.Sprint(contradict))) {

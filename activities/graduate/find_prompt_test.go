@@ -12,8 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Only a plain yes says that two entries contradict each other, in whatever form the answer comes, and nothing counts that
-// is about another pair.
+// Only a plain yes counts as a contradiction, in any form of answer. Answers about other pairs are ignored.
 func TestReadPairAnswers(t *testing.T) {
 	t.Parallel()
 	const yes, no, unclear = schema.PairContradicts, schema.PairCompatible, schema.PairUnclear
@@ -40,7 +39,7 @@ func TestReadPairAnswers(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Whatever is answered, there is one verdict for each pair that was asked about, and none for another.
+// Any answer gives one verdict for each pair of the question and none for others.
 func FuzzReadPairAnswers(f *testing.F) {
 	f.Add(`{"entries":[{"id":"p1","contradict":"yes","reason":"r"}]}`)
 	f.Add("```\n[{\"id\":\"p2\",\"contradict\":[1]},{}]")
@@ -60,7 +59,7 @@ func FuzzReadPairAnswers(f *testing.F) {
 	})
 }
 
-// Whatever somebody said, a pair is one line of the question, and says the same when it is read.
+// A pair with any texts is one line of the question, and survives a round trip.
 func TestContradictRequestIsOneLineEach(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

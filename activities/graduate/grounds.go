@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// The rule of grounds: a decision rests on the verified statements that were made before it in its session and share an
-// identifier or a number with it, or two words of at least four letters.
+// The rule of grounds: a decision rests on verified statements of its session that were made before it. They share with
+// it an identifier, a number, or two words of at least four letters.
 
 // minShared is how many words a ground shares with its decision, and minWord how many letters such a word has.
 const (
@@ -38,8 +38,8 @@ func (w *snapshot) grounds(decision *statement) []*statement {
 	return sortedByAge(out)
 }
 
-// longWords returns the words of a title that may tell what it is about. In scripts without spaces pairs of characters
-// are words.
+// longWords returns the words of a title that may name its subject. In scripts without spaces, pairs of characters are
+// words.
 func longWords(title string) map[string]bool {
 	words := setOf(text.TitleTerms(title))
 	maps.DeleteFunc(words, func(word string, _ bool) bool {

@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// Health counts what is remembered of a project, or of one of its users by an agent. An entry is believed if it is active
-// or contested. All counts after Believed are of believed entries, except Superseded and Retired.
+// Health counts the entries of a project, or those of one user and agent of it. An entry is believed if it is active or
+// contested. All counts after Believed are of believed entries, except those of Superseded and Retired.
 type Health struct {
 	Project string `json:"project"`
 	// User and Agent are set if the counts are of each user and agent.
@@ -23,19 +23,20 @@ type Health struct {
 
 	Entries  int `json:"entries"`
 	Believed int `json:"believed"`
-	// Proven and Unproven are all that is believed.
+	// Proven and Unproven add up to Believed.
 	Proven    int `json:"proven"`
 	Unproven  int `json:"unproven"`
 	Verified  int `json:"verified"`
 	Certified int `json:"certified"`
 	Contested int `json:"contested"`
-	// Superseded entries have another one in their place, or no newer extractor states them. Retired ones have none.
+	// Superseded entries were replaced by another one, or dropped by a newer extractor. Retired ones have no
+	// replacement.
 	Superseded int `json:"superseded"`
 	Retired    int `json:"retired"`
 	// NearDuplicates say the same as an older entry.
 	NearDuplicates int `json:"near_duplicates"`
-	// NeverRetrieved are those that no search and no context has returned. Near-duplicates are not among them: the entry
-	// that they repeat is returned in their place.
+	// NeverRetrieved counts the entries that no search and no context has returned. Near-duplicates are not among them:
+	// the entry that they repeat is returned in their place.
 	NeverRetrieved int `json:"never_retrieved"`
 	// PastHalfLife would fall by a stage if graduation applied the half-lives now: see [HalfLife]. Contested entries do not
 	// fall.
@@ -44,13 +45,13 @@ type Health struct {
 
 // Measure is one of the counts of [Health].
 type Measure struct {
-	// Name is that of the field in JSON, and of the metric.
+	// Name is the name of the field in JSON and of the metric.
 	Name string
-	// Meaning says in a few words what is counted.
+	// Meaning describes the counted entries in a few words.
 	Meaning string
-	// Mends are the commands that make the count smaller, without the name of the project. It is empty if a greater count is
-	// no worse.
-	Mends []string
+	// Remedies are the commands that reduce the count, without the name of the project. It is empty if a high count is no
+	// problem.
+	Remedies []string
 
 	where string
 	of    func(*Health) *int
@@ -66,7 +67,7 @@ var measures = []Measure{
 	{Name: "believed", Meaning: "active or contested", where: believed, of: func(h *Health) *int { return &h.Believed }},
 	{Name: "proven", Meaning: "stated in whole sentences", where: believed + " AND evidence_proven", of: func(h *Health) *int { return &h.Proven }},
 	{
-		Name: "unproven", Meaning: "only found, or not even that", Mends: []string{"starter entry confirm ENTRY…"},
+		Name: "unproven", Meaning: "only found, or not even that", Remedies: []string{"starter entry confirm ENTRY…"},
 		where: believed + " AND NOT evidence_proven", of: func(h *Health) *int { return &h.Unproven },
 	},
 	{Name: "verified", Meaning: "all obligations hold", where: believed + " AND stage = 'verified'", of: func(h *Health) *int { return &h.Verified }},
@@ -75,7 +76,7 @@ var measures = []Measure{
 		of: func(h *Health) *int { return &h.Certified },
 	},
 	{
-		Name: "contested", Meaning: "another memory contradicts it", Mends: []string{"starter conflicts", "starter conflicts resolve CONFLICT --keep ENTRY"},
+		Name: "contested", Meaning: "another memory contradicts it", Remedies: []string{"starter conflicts", "starter conflicts resolve CONFLICT --keep ENTRY"},
 		where: "status = 'contested'", of: func(h *Health) *int { return &h.Contested },
 	},
 	{
@@ -89,20 +90,20 @@ var measures = []Measure{
 	},
 	{
 		Name: "never_retrieved", Meaning: "no search and no context has returned it",
-		Mends: []string{"starter entry retire ENTRY… --because TEXT"},
-		where: believed + " AND original_id = '' AND NOT retrieved", of: func(h *Health) *int { return &h.NeverRetrieved },
+		Remedies: []string{"starter entry retire ENTRY… --because TEXT"},
+		where:    believed + " AND original_id = '' AND NOT retrieved", of: func(h *Health) *int { return &h.NeverRetrieved },
 	},
 	{
 		Name: "past_half_life", Meaning: "not said or confirmed again for longer than its stage lasts",
-		Mends: []string{"starter entry confirm ENTRY…", "starter graduate --apply"},
-		where: "status = 'active' AND aged", of: func(h *Health) *int { return &h.PastHalfLife },
+		Remedies: []string{"starter entry confirm ENTRY…", "starter graduate --apply"},
+		where:    "status = 'active' AND aged", of: func(h *Health) *int { return &h.PastHalfLife },
 	},
 }
 
 // Measures returns the counts of [Health] in the order of its fields.
 func Measures() []Measure { return slices.Clone(measures) }
 
-// MeasureNames returns their names.
+// MeasureNames returns the names of the measures.
 func MeasureNames() []string {
 	out := make([]string, len(measures))
 	for i, m := range measures {
@@ -111,25 +112,25 @@ func MeasureNames() []string {
 	return out
 }
 
-// HealthQuery selects what to count.
+// HealthQuery selects the entries to count.
 type HealthQuery struct {
 	// Project is the project to look at. It is required unless AllProjects is set.
 	Project     string
 	AllProjects bool
 	// ByOwner counts for each user and agent of a project.
 	ByOwner bool
-	// Now is the time by which half-lives are over. The zero value is the present.
+	// Now is the time to compare half-lives with. The zero value means the present.
 	Now time.Time
 	// Limit is the maximum number of groups, those with the most entries first; 0 means [DefaultHealthGroups].
 	Limit int
 }
 
-// DefaultHealthGroups is how many projects, or users and agents of them, are counted unless told otherwise.
+// DefaultHealthGroups is the maximum number of groups that a query without a limit counts.
 const DefaultHealthGroups = 1000
 
-// healthRows selects what the measures are of, of the query's project or of all. The half-life of an entry counts from when it was
-// stated last, by itself or by another entry that says the same, was confirmed, or fell: as [Activities.GraduateProject]
-// has it.
+// healthRows selects the entries to measure, for one project or for all. As in [Activities.GraduateProject], the
+// half-life of an entry starts at the last of these events: the entry or a near-duplicate was stated, or the entry was
+// confirmed or demoted.
 func healthRows(q HealthQuery) (sql string, args []any, err error) {
 	where, and, now := "", "", q.Now
 	if now.IsZero() {
@@ -163,7 +164,8 @@ func healthRows(q HealthQuery) (sql string, args []any, err error) {
 	)`, args, nil
 }
 
-// halfLifeSQL gives the half-life of an entry in seconds, 0 if it keeps its stage for good.
+// halfLifeSQL returns an expression for the half-life of an entry in seconds. It is 0 if the entry keeps its stage for
+// good.
 func halfLifeSQL() string {
 	var b strings.Builder
 	b.WriteString("multiIf(")
@@ -177,7 +179,7 @@ func halfLifeSQL() string {
 	return b.String() + "0)"
 }
 
-// ReadHealth counts by one query, the groups with the most entries first.
+// ReadHealth counts the entries with one query, the groups with the most entries first.
 func ReadHealth(ctx context.Context, conn table.Conn, q HealthQuery) ([]Health, error) {
 	group := "project, '', ''"
 	if q.ByOwner {
@@ -227,8 +229,8 @@ type Counted struct {
 	OccurredAt time.Time        `json:"occurred_at"`
 }
 
-// ListMeasured returns the entries that the measure counts, the newest first. Of the query it takes the projects and the
-// time.
+// ListMeasured returns the entries that the measure counts, the newest first. It uses only the projects and the time of
+// the query.
 func ListMeasured(ctx context.Context, conn table.Conn, measure string, q HealthQuery, limit, offset int) ([]Counted, error) {
 	i := slices.IndexFunc(measures, func(m Measure) bool { return m.Name == measure })
 	if i < 0 {

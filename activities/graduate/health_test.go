@@ -20,7 +20,7 @@ import (
 	"axiommind/schema"
 )
 
-// lives is a database into which tests write what happened to entries.
+// lives is a database for tests that write events of entries.
 type lives struct {
 	testing.TB
 	conn driver.Conn
@@ -35,7 +35,7 @@ func newLives(t testing.TB) *lives {
 	return &lives{TB: t, conn: conn, log: eventlog.New(conn, eventlog.Options{}), events: map[string][]schema.Event{}}
 }
 
-// append adds events to the stream, each an hour after the one before. The next project stores them.
+// append adds events to the stream, each an hour after the previous one. The next call of project stores them.
 func (l *lives) append(stream string, payloads ...any) {
 	l.Helper()
 	for _, p := range payloads {
@@ -62,7 +62,7 @@ func (l *lives) project(projectors ...eventlog.Projector) {
 	}
 }
 
-// held is an entry as a test makes it.
+// held is an entry of a test.
 func held(id string, session schema.SessionKey, proven bool) schema.EntryMaterializedPayload {
 	return schema.EntryMaterializedPayload{Entry: schema.Entry{
 		ID: id, Type: schema.EntryDecision, CanonicalKey: "decision:" + id, SessionID: session.SessionID, Scope: session.Scope, Title: "Title of " + id,
@@ -71,7 +71,7 @@ func held(id string, session schema.SessionKey, proven bool) schema.EntryMateria
 	}}
 }
 
-// A happening is what a random history does to the nth entry. The entries of a session are of its project and user.
+// A happening is an event of the nth entry in a random history. The entries of a session are of its project and user.
 type happening struct {
 	Kind            string
 	Session, N, Too int
@@ -148,10 +148,11 @@ func counted(r entry.Row, retrieved bool, age aging) (h Health) {
 	}
 }
 
-// later is when the half-lives of some entries are over.
+// later is a time after the half-lives of some entries.
 var later = noon.AddDate(0, 0, 200)
 
-// agesOf are what the rule of half-lives asks of each entry, from the rows and from what happened.
+// agesOf returns the input of the rule of half-lives for each entry, from the rows and the times of confirmations and
+// demotions.
 func agesOf(rows []entry.Row, confirmed, fell map[string]time.Time) map[string]aging {
 	out, restated := map[string]aging{}, map[string]time.Time{}
 	saying := func(r entry.Row) string {
@@ -170,7 +171,7 @@ func agesOf(rows []entry.Row, confirmed, fell map[string]time.Time) map[string]a
 	return out
 }
 
-// Whatever happens to entries, the counts are those of a naive fold over all of them, and each list has as many.
+// After any history, the counts are those of a naive fold over all entries, and each list has as many.
 func TestHealthIsTheFold(t *testing.T) {
 	t.Parallel()
 	healthIsTheFold(t, 2)

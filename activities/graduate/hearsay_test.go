@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a document says that a message of the user hands over neither contests nor corrects what the user has said, and says
-// nothing again.
+// The text of a document in a user's message neither contests, corrects nor restates the user's statements.
 func TestHearsayContestsNothing(t *testing.T) {
 	t.Parallel()
 	handed := func(line, category string) spoken {
@@ -23,13 +22,13 @@ func TestHearsayContestsNothing(t *testing.T) {
 	require.Equal(t, []string{"verified active"}, b.standing("p", mine))
 	require.Empty(t, b.open("p"))
 
-	// A person may correct it by name, and an agent's statement likewise.
+	// A person may correct it by its id, and an agent's statement likewise.
 	theirs := b.say(inSession("p", "u", "six"), 3, handed("The release is on 'Monday'.", ""))[0]
 	require.Zero(t, b.pass("p").Superseded)
 	b.say(inSession("p", "u", "seven"), 4, spoken{text: "Nothing is released this week.", corrects: theirs})
 	require.Equal(t, 1, b.pass("p").Superseded)
 
-	// Said by the user, it does.
+	// The same statement of the user does.
 	b.say(inSession("p", "u", "five"), 4, spoken{text: planted, category: categoryCorrection})
 	require.Equal(t, 1, b.pass("p").Superseded)
 }

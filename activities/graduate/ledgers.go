@@ -31,7 +31,7 @@ type Ledgers struct {
 // NewLedgers returns a reader over a migrated database.
 func NewLedgers(conn table.Conn) *Ledgers { return &Ledgers{conn, entry.NewReader(conn)} }
 
-// query runs a query for rows of the project. Every read of the ledgers comes by here, so that none is of several projects.
+// query runs a query for rows of the project. All reads of the ledgers use it, so that none spans several projects.
 func query(ctx context.Context, conn table.Conn, project string, scan func(driver.Rows) error, sql string, args ...any) error {
 	if err := table.Required("project", project); err != nil {
 		return err
@@ -56,10 +56,10 @@ type Conflict struct {
 	schema.Scope
 	Older Side `json:"older"`
 	Newer Side `json:"newer"`
-	// Type is the kind of difference, and Reason says it in a sentence.
+	// Type is the kind of difference, and Reason describes it in a sentence.
 	Type   string `json:"conflict_type"`
 	Reason string `json:"reason"`
-	// Model is the one that found it. It is empty if the rule did.
+	// Model is the model that found the conflict. It is empty if the rule found it.
 	Model      string    `json:"model,omitempty"`
 	DetectedAt time.Time `json:"detected_at"`
 	// ResolvedAt is zero while the conflict is open.
@@ -76,17 +76,17 @@ func (c Conflict) Open() bool { return c.ResolvedAt.IsZero() }
 // ConflictQuery selects conflicts of a project.
 type ConflictQuery struct {
 	Project string
-	// User and Agent are nil for those of all users and agents. Empty ones are compared, too.
+	// User and Agent are nil for all users and agents. Empty ones select the conflicts without a user or agent.
 	User, Agent *string
 	// EntryID keeps the conflicts that the entry is a side of.
 	EntryID string
-	// Resolved adds those that were resolved.
+	// Resolved adds the resolved conflicts.
 	Resolved bool
 	// Limit is the maximum number of conflicts; 0 means [DefaultLimit].
 	Limit int
 }
 
-// DefaultLimit is the number of rows of a ledger that are read unless told otherwise.
+// DefaultLimit is the maximum number of rows of a ledger that a query without a limit returns.
 const DefaultLimit = 1000
 
 // Conflicts returns the selected conflicts, the open ones first, then the latest first.
@@ -149,7 +149,7 @@ func (l *Ledgers) conflicts(ctx context.Context, w *where, limit int) ([]Conflic
 	return out, l.describe(ctx, w.project, sides)
 }
 
-// describe fills the sides, which have ids alone, with what the entries are now.
+// describe fills the sides, which have only ids, with the current state of their entries.
 func (l *Ledgers) describe(ctx context.Context, project string, sides []*Side) error {
 	ids := make([]string, len(sides))
 	for i, s := range sides {
@@ -182,8 +182,8 @@ type Promotion struct {
 	From    schema.Stage `json:"from"`
 	To      schema.Stage `json:"to"`
 	Demotes bool         `json:"demotes,omitempty"`
-	// Policy is the version of the rules. Verifier is set if the step needed a proof, and CheckedEventID if a check of
-	// the session gave it.
+	// Policy is the version of the rules. Verifier is set if the step needed a proof, and CheckedEventID if that proof
+	// came from a check of the session.
 	Policy         int      `json:"policy"`
 	Verifier       string   `json:"verifier,omitempty"`
 	CheckedEventID string   `json:"checked_event_id,omitempty"`
@@ -236,7 +236,7 @@ type where struct {
 	args    []any
 }
 
-// whereOf asks for the project, and for the user and the agent that are given.
+// whereOf selects the project, and the user and the agent if they are given.
 func whereOf(project string, user, agent *string) *where {
 	w := &where{project: project}
 	w.and("project = ?", project)

@@ -21,7 +21,7 @@ type Moment string
 
 // Moments.
 const (
-	// MomentStated is when the entry was said, and MomentJudged when evidence of it was judged.
+	// MomentStated is when the entry was stated, and MomentJudged when its evidence was judged.
 	MomentStated Moment = "stated"
 	MomentJudged Moment = "judged"
 	// MomentChecked is the last check of its session.
@@ -31,14 +31,14 @@ const (
 	// MomentLinked: it says the same as another one. MomentRepeated: another one says the same as it.
 	MomentLinked   Moment = "linked"
 	MomentRepeated Moment = "repeated"
-	// MomentReplaced: it took the place of another one.
+	// MomentReplaced: it replaced another one.
 	MomentReplaced Moment = "replaced"
-	// MomentContested and MomentResolved are the begin and the end of a conflict.
+	// MomentContested and MomentResolved are the start and the end of a conflict.
 	MomentContested Moment = "contested"
 	MomentResolved  Moment = "resolved"
 	// MomentAnswered: a person or a model was asked whether it is stated.
 	MomentAnswered Moment = "answered"
-	// MomentEnded: it is no longer believed, or again.
+	// MomentEnded: it is no longer believed, or is believed again.
 	MomentEnded Moment = "ended"
 	// MomentDecided: a decision rests on it.
 	MomentDecided Moment = "decided"
@@ -54,35 +54,36 @@ func Moments() []Moment {
 	}
 }
 
-// Line is one thing that happened to an entry.
+// Line is one event in the life of an entry.
 type Line struct {
 	At     time.Time `json:"at"`
 	Moment Moment    `json:"moment"`
-	// What is in plain words.
-	What string `json:"what"`
-	// By is who did it: a person or a model. It is empty for the pipeline.
+	// Text describes the event in plain words.
+	Text string `json:"what"`
+	// By is the person or model that caused it. It is empty for the pipeline.
 	By string `json:"by,omitempty"`
-	// ID is that of the other entry, the conflict or the decision that the line is about.
+	// ID is the id of the other entry, the conflict or the decision that the line is about.
 	ID string `json:"id,omitempty"`
 }
 
-// Life is all that is known of what became of an entry.
+// Life is the known history of an entry.
 type Life struct {
 	// Lines are in the order of time, at most [MaxLines] of each moment, the latest ones.
 	Lines []Line `json:"lines"`
-	// Counts are the numbers of all lines there would be.
+	// Counts are the numbers of lines without that bound.
 	Counts map[Moment]int `json:"counts"`
-	// NotVerified says why the entry is not verified. It is empty if the entry is, or is no longer believed.
+	// NotVerified lists the reasons why the entry is not verified. It is empty if the entry is, or is no longer
+	// believed.
 	NotVerified []string `json:"not_verified,omitempty"`
 }
 
 // MaxLines bounds the lines of one moment in a [Life].
 const MaxLines = 50
 
-// Life reads what became of the entry: what its session has said of it from the log, which knows that before the ledgers.
+// Life reads the history of the entry. The part of its session comes from the log, since the ledgers may lag behind.
 func (l *Ledgers) Life(ctx context.Context, log *eventlog.Store, e entry.Row) (Life, error) {
 	life := &lifeReader{Ledgers: l, log: log, entry: e, Life: Life{Counts: map[Moment]int{}}}
-	life.add(Line{At: e.OccurredAt, Moment: MomentStated, What: fmt.Sprintf("stated in session %q", e.SessionID)})
+	life.add(Line{At: e.OccurredAt, Moment: MomentStated, Text: fmt.Sprintf("stated in session %q", e.SessionID)})
 	for _, read := range []func(context.Context) error{
 		life.changes, life.ofSession, life.ofGraduation, life.repeated, life.contested, life.decided, life.retrieved,
 	} {
@@ -101,7 +102,7 @@ type lifeReader struct {
 	Life
 	log   *eventlog.Store
 	entry entry.Row
-	// check is the last one of the session that was of the entry, at the time checkedAt, which is zero if there is none.
+	// check is the session's last check of the entry, and checkedAt its time. The time is zero if there was no check.
 	check     schema.IdrisCheckedPayload
 	checkedAt time.Time
 	failures  []string
@@ -117,7 +118,7 @@ func (r *lifeReader) add(lines ...Line) {
 	}
 }
 
-// changes reads what events have said of the entry.
+// changes reads the changes of the entry.
 func (r *lifeReader) changes(ctx context.Context) error {
 	return query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var c changed
@@ -127,7 +128,7 @@ func (r *lifeReader) changes(ctx context.Context) error {
 		}
 		line := c.line()
 		r.add(line)
-		// The rows that are left out are counted with the first one that is there.
+		// The rows beyond the limit are counted with the first returned row.
 		r.Counts[line.Moment] += int(total)
 		return nil
 	}, `SELECT kind, status, evidence_proven, evidence_aligned, evidence_rule, other_id, because, by, session_id, created_at,
@@ -139,7 +140,7 @@ func (r *lifeReader) changes(ctx context.Context) error {
 		MaxLines, MaxLines, r.entry.Project, r.entry.ID, MaxLines)
 }
 
-// changed is a row of what was said of an entry.
+// changed is a row of the changes of an entry.
 type changed struct {
 	kind, status                string
 	proven, aligned             bool
@@ -153,22 +154,22 @@ func (c changed) line() Line {
 	switch c.kind {
 	case "evidence":
 		line.Moment = MomentJudged
-		line.What = fmt.Sprintf("evidence of session %q judged %s by rule %d", c.session, judgement(c.aligned, c.proven), c.rule)
+		line.Text = fmt.Sprintf("evidence of session %q judged %s by rule %d", c.session, judgement(c.aligned, c.proven), c.rule)
 	case "link":
-		line.Moment, line.What = MomentLinked, "says the same as entry "+c.other
+		line.Moment, line.Text = MomentLinked, "says the same as entry "+c.other
 		if c.other == "" {
-			line.What = "says no longer the same as another one that is believed"
+			line.Text = "says no longer the same as another one that is believed"
 		}
 	case "answer":
-		line.Moment, line.What = MomentAnswered, "confirmed"
+		line.Moment, line.Text = MomentAnswered, "confirmed"
 		if c.status == "no" {
-			line.What = "not found stated"
+			line.Text = "not found stated"
 		}
 	default:
-		line.Moment, line.What = MomentEnded, ending(schema.Status(c.status), c.other, c.kind == "status")
+		line.Moment, line.Text = MomentEnded, ending(schema.Status(c.status), c.other, c.kind == "status")
 	}
 	if c.because != "" {
-		line.What += ": " + c.because
+		line.Text += ": " + c.because
 	}
 	return line
 }
@@ -183,7 +184,7 @@ func judgement(aligned, proven bool) string {
 	return "not found"
 }
 
-// ending says what a status means for an entry, which an extractor or graduation has given it.
+// ending describes a status that an extractor or graduation gave to an entry.
 func ending(status schema.Status, other string, byExtractor bool) string {
 	what := map[schema.Status]string{
 		schema.StatusSuperseded: "superseded", schema.StatusDeprecated: "retired", schema.StatusActive: "believed again",
@@ -197,9 +198,9 @@ func ending(status schema.Status, other string, byExtractor bool) string {
 	return cmp.Or(what, string(status))
 }
 
-// ofSession reads the last check of the entry, and the steps that it promoted the entry. A check is of the entries that have
-// changed since the one before: of this one, if it failed or was promoted. If it never was, the last check is taken, which
-// found nothing that fails, and nothing to promote.
+// ofSession reads the last check of the entry and its promotions by the session. A check covers the entries that
+// changed since the previous check. It surely covered this one if the entry failed or was promoted. If that never
+// happened, the last check is used: it found no failure and nothing to promote.
 func (r *lifeReader) ofSession(ctx context.Context) error {
 	stream := r.entry.Session().Stream()
 	var last schema.IdrisCheckedPayload
@@ -240,7 +241,7 @@ func (r *lifeReader) ofSession(ctx context.Context) error {
 	return nil
 }
 
-// checked tells which obligations did not hold for the entry.
+// checked adds a line with the obligations that the entry failed.
 func (r *lifeReader) checked() {
 	says := map[string]string{}
 	for _, o := range obligation.List() {
@@ -265,7 +266,7 @@ func (r *lifeReader) checked() {
 	} else {
 		what += strings.Join(r.failures, "; ")
 	}
-	r.add(Line{At: r.checkedAt, Moment: MomentChecked, What: what})
+	r.add(Line{At: r.checkedAt, Moment: MomentChecked, Text: what})
 }
 
 // ofGraduation reads the steps that do not rest on the session alone.
@@ -292,20 +293,20 @@ func (r *lifeReader) promoted(p Promotion) {
 	if len(p.Reasons) > 0 {
 		what += ": " + strings.Join(p.Reasons, "; ")
 	}
-	r.add(Line{At: p.At, Moment: MomentStaged, What: what})
+	r.add(Line{At: p.At, Moment: MomentStaged, Text: what})
 	if !p.At.Before(r.last.At) {
 		r.last = p
 	}
 }
 
-// repeated reads the entries that say the same as this one, and those that it took the place of.
+// repeated reads the entries that say the same as this one, and those that it replaced.
 func (r *lifeReader) repeated(ctx context.Context) error {
 	left := uint64(0)
 	err := query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var id string
 		var at time.Time
 		err := rows.Scan(&id, &at, &left)
-		r.add(Line{At: at, Moment: MomentRepeated, What: "said also by entry " + id, ID: id})
+		r.add(Line{At: at, Moment: MomentRepeated, Text: "said also by entry " + id, ID: id})
 		return err
 	}, `SELECT entry_id, created_at, count() OVER () FROM entry_changes_raw FINAL
 		WHERE project = ? AND kind = 'link' AND other_id = ? ORDER BY created_at DESC, entry_id LIMIT ?`,
@@ -320,7 +321,7 @@ func (r *lifeReader) repeated(ctx context.Context) error {
 		var id string
 		var at time.Time
 		err := rows.Scan(&id, &at, &left)
-		r.add(Line{At: at, Moment: MomentReplaced, What: "took the place of entry " + id, ID: id})
+		r.add(Line{At: at, Moment: MomentReplaced, Text: "took the place of entry " + id, ID: id})
 		r.Counts[MomentReplaced] = int(left)
 		return err
 	}, `SELECT entry_id, ended_at, count() OVER () FROM entries
@@ -337,7 +338,7 @@ func (r *lifeReader) contested(ctx context.Context) error {
 		}
 		r.add(Line{
 			At: c.DetectedAt, Moment: MomentContested, ID: c.ID,
-			What: fmt.Sprintf("conflict %s with entry %s (%s): %s", c.ID, other.EntryID, c.Type, c.Reason),
+			Text: fmt.Sprintf("conflict %s with entry %s (%s): %s", c.ID, other.EntryID, c.Type, c.Reason),
 		})
 		if c.Open() {
 			continue
@@ -354,7 +355,7 @@ func (r *lifeReader) contested(ctx context.Context) error {
 		if c.Resolution != "" {
 			what += ": " + c.Resolution
 		}
-		r.add(Line{At: c.ResolvedAt, Moment: MomentResolved, What: what, By: c.ResolvedBy, ID: c.ID})
+		r.add(Line{At: c.ResolvedAt, Moment: MomentResolved, Text: what, By: c.ResolvedBy, ID: c.ID})
 	}
 	return err
 }
@@ -366,12 +367,12 @@ func (r *lifeReader) decided(ctx context.Context) error {
 		if len(d.Flagged) > 0 {
 			what += " (in doubt: " + strings.Join(d.Flagged, "; ") + ")"
 		}
-		r.add(Line{At: d.At, Moment: MomentDecided, What: what, By: d.By, ID: d.ID})
+		r.add(Line{At: d.At, Moment: MomentDecided, Text: what, By: d.By, ID: d.ID})
 	}
 	return err
 }
 
-// retrieved sums up by what the entry was returned.
+// retrieved adds a line for each kind of request that returned the entry.
 func (r *lifeReader) retrieved(ctx context.Context) error {
 	return query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var by string
@@ -384,7 +385,7 @@ func (r *lifeReader) retrieved(ctx context.Context) error {
 		if n > 1 {
 			what = fmt.Sprintf("returned %d times by a %s, since %s", n, by, first.UTC().Format(time.DateOnly))
 		}
-		r.add(Line{At: last, Moment: MomentRetrieved, What: what})
+		r.add(Line{At: last, Moment: MomentRetrieved, Text: what})
 		r.Counts[MomentRetrieved] += int(n) - 1
 		return nil
 	}, `SELECT means, count(), min(ts), max(ts) FROM usage_raw FINAL WHERE project = ? AND entry_id = ? GROUP BY means ORDER BY means`,
@@ -407,7 +408,7 @@ func (r *lifeReader) bound() {
 	})
 }
 
-// explain says why the entry is not verified.
+// explain lists the reasons why the entry is not verified.
 func (r *lifeReader) explain() {
 	e := r.entry
 	if reaches(e.Stage, schema.StageVerified) || e.Status != schema.StatusActive && e.Status != schema.StatusContested {

@@ -23,11 +23,11 @@ func (l *lives) life(project, id string) (entry.Row, Life) {
 	return row, life
 }
 
-// whats are the lines of a life, without their times, each with who did it.
+// whats returns the lines of a life without their times, each with its author.
 func whats(life Life) []string {
 	out := make([]string, len(life.Lines))
 	for i, line := range life.Lines {
-		out[i] = fmt.Sprintf("%s: %s", line.Moment, line.What)
+		out[i] = fmt.Sprintf("%s: %s", line.Moment, line.Text)
 		if line.By != "" {
 			out[i] += ", by " + line.By
 		}
@@ -35,7 +35,7 @@ func whats(life Life) []string {
 	return out
 }
 
-// The page of an entry tells all that events have said of it, in the order of time.
+// The page of an entry shows all events of its life, in the order of time.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	l := newLives(t)
@@ -113,7 +113,7 @@ func TestLife(t *testing.T) {
 	require.Contains(t, titled.NotVerified[0], "obligation titled does not hold, that the entry has a title")
 }
 
-// A life of many lines is cut to the latest ones of each kind, and says how many there are.
+// A life of many lines is cut to the latest ones of each kind, with the total counts.
 func TestLifeIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLives(t)

@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// loader reads snapshots. The projections of the stream of graduation must be up to date.
+// loader reads snapshots. It requires that the projections of the graduation stream are up to date.
 type loader struct {
 	log     *eventlog.Store
 	conn    table.Conn
@@ -27,7 +27,7 @@ type loader struct {
 // maxPassSessions bounds the sessions of a pass.
 const maxPassSessions = 50
 
-// begin returns a snapshot with the next sessions that graduation has to consider, and reports whether others wait.
+// begin returns a snapshot with the next pending sessions, and reports whether there are more.
 func (l loader) begin(ctx context.Context, project string, at time.Time, head uint64) (s *snapshot, more bool, err error) {
 	s = &snapshot{
 		project: project, at: at, head: head, entries: map[string]*statement{}, near: map[string][]string{},
@@ -42,9 +42,9 @@ func (l loader) begin(ctx context.Context, project string, at time.Time, head ui
 	return s, more, nil
 }
 
-// pending returns the sessions of the project with something new since graduation considered them, one more than are
-// taken at a time. New is what their streams say of entries, what the stream of graduation says of their entries' standing,
-// and a policy or a comparison of a later version.
+// pending returns the sessions of the project that have changed since graduation considered them, at most one more than
+// a pass takes. Changes are new rows of entries, changes of their standing in the graduation stream, and a newer
+// version of the policy or of the comparison.
 func (l loader) pending(ctx context.Context, project string) ([]pendingSession, error) {
 	var out []pendingSession
 	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
@@ -83,7 +83,7 @@ func (l loader) pending(ctx context.Context, project string) ([]pendingSession, 
 	return out, nil
 }
 
-// focus returns the ids of the entries that the sessions made or spoke of.
+// focus returns the ids of the entries that the sessions created or changed.
 func (l loader) focus(ctx context.Context, w *snapshot) ([]string, error) {
 	streams := make([]string, len(w.sessions))
 	for i, s := range w.sessions {
@@ -110,7 +110,7 @@ func (l loader) ids(ctx context.Context, sql string, args ...any) ([]string, err
 	return out, nil
 }
 
-// surround loads the entries of the sessions to consider, and all that the plan compares them with.
+// surround loads the entries of the pending sessions, and all rows that the plan compares them with.
 func (l loader) surround(ctx context.Context, w *snapshot) (err error) {
 	if len(w.sessions) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func (l loader) surround(ctx context.Context, w *snapshot) (err error) {
 	if err != nil {
 		return err
 	}
-	// What relates to an entry in focus may have another original or another correction because of it.
+	// An entry in focus may change the original or the correction of its related entries.
 	if _, err := l.related(ctx, w, related); err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func (l loader) surround(ctx context.Context, w *snapshot) (err error) {
 	return l.readMessages(ctx, w)
 }
 
-// page is how many entries are read at once.
+// page is the number of entries to read at once.
 const page = 1000
 
-// read loads the entries that are not there yet.
+// read loads the entries that are not loaded yet.
 func (l loader) read(ctx context.Context, w *snapshot, ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" || w.entries[id] != nil })
 	slices.Sort(ids)
@@ -168,7 +168,7 @@ func (l loader) read(ctx context.Context, w *snapshot, ids []string) error {
 	return nil
 }
 
-// besideDecisions loads the sessions of the decisions in focus, whose other entries are their grounds.
+// besideDecisions loads the sessions of the decisions in focus, whose other entries may be their grounds.
 func (l loader) besideDecisions(ctx context.Context, w *snapshot) error {
 	pending := map[string]bool{}
 	for _, s := range w.sessions {
@@ -190,7 +190,7 @@ func (l loader) besideDecisions(ctx context.Context, w *snapshot) error {
 	return l.read(ctx, w, ids)
 }
 
-// readConflicts loads the conflicts of which a loaded entry is a side, and the other sides of the open ones.
+// readConflicts loads the conflicts with a loaded entry as a side, and the other sides of the open ones.
 func (l loader) readConflicts(ctx context.Context, w *snapshot) error {
 	for part := range slices.Chunk(sortedKeys(w.entries), page) {
 		if err := readConflicts(ctx, l.conn, w, "(older_id IN ? OR newer_id IN ?)", table.Set(part), table.Set(part)); err != nil {
@@ -206,7 +206,7 @@ func (l loader) readConflicts(ctx context.Context, w *snapshot) error {
 	return l.read(ctx, w, sides)
 }
 
-// readConflicts loads the conflicts of the condition.
+// readConflicts loads the conflicts that meet the condition.
 func readConflicts(ctx context.Context, conn table.Conn, w *snapshot, condition string, args ...any) error {
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var id string
@@ -243,7 +243,7 @@ func (l loader) readDecided(ctx context.Context, w *snapshot) error {
 	return err
 }
 
-// readMarks loads what graduation has said of the loaded entries, and the stages that their sessions gave them.
+// readMarks loads the acts of graduation on the loaded entries, and the stages that their sessions gave them.
 func (l loader) readMarks(ctx context.Context, w *snapshot) error {
 	return readMarks(ctx, l.conn, w.project, w.entries)
 }
@@ -269,7 +269,7 @@ func readMarks(ctx context.Context, conn table.Conn, project string, entries map
 	return nil
 }
 
-// take notes an act by its kind of row.
+// take stores an act in the field for its kind of row.
 func (s *statement) take(kind string, m mark) {
 	switch kind {
 	case "stage":
@@ -285,14 +285,14 @@ func (s *statement) take(kind string, m mark) {
 			return
 		}
 		s.confirmedAt = m.at
-		if m.other == "" { // A person's, which no later answer of a model takes back.
+		if m.other == "" { // A person's answer, which no later answer of a model revokes.
 			s.confirmedBy = m.by
 		}
 	}
 }
 
-// readMessages loads the messages that the plan looks at: those of evidence gained in another session, and those that may
-// be one source of two entries.
+// readMessages loads the messages that the plan reads: those of evidence that an entry gained after the check of its
+// session, and those that may be a common source of two entries.
 func (l loader) readMessages(ctx context.Context, w *snapshot) error {
 	wanted, events, bySource := map[place]bool{}, map[place]string{}, map[string][]place{}
 	for _, s := range w.entries {
@@ -346,5 +346,5 @@ func (l loader) readMessages(ctx context.Context, w *snapshot) error {
 	return nil
 }
 
-// maxMessageEvents bounds the events with messages that are in memory at once: each may hold half a megabyte or more.
+// maxMessageEvents bounds the events with messages that are in memory at once: each may have half a megabyte or more.
 const maxMessageEvents = 100

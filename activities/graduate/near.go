@@ -13,7 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// corrected loads what entries in focus correct, and what corrects an entry in focus. Both are of one scope.
+// corrected loads the entries that an entry in focus corrects, and those that correct an entry in focus. Both are of
+// one scope.
 func (l loader) corrected(ctx context.Context, w *snapshot) ([]string, error) {
 	var ids []string
 	for _, id := range w.focus {
@@ -38,7 +39,7 @@ func (l loader) corrected(ctx context.Context, w *snapshot) ([]string, error) {
 	return ids, l.read(ctx, w, ids)
 }
 
-// related loads what relates to the entries, which are loaded, and returns the ids.
+// related loads the entries that relate to the given loaded ones, and returns their ids.
 func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found []string, err error) {
 	shared, err := l.sharing(ctx, w, ids)
 	if err != nil {
@@ -65,7 +66,7 @@ func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found [
 			}
 		}
 		for kind, others := range kinds {
-			w.near[id] = append(w.near[id], crowd(s, kind, others, l.crowd)...)
+			w.near[id] = append(w.near[id], nearest(s, kind, others, l.crowd)...)
 		}
 		slices.Sort(w.near[id])
 		found = append(found, w.near[id]...)
@@ -73,14 +74,15 @@ func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found [
 	return found, l.read(ctx, w, found)
 }
 
-// maxCrowd bounds how many of those that say the same an entry is compared with, and how many of those that contradict it.
-// A sentence that thousands of sessions say, each with another number, would otherwise make millions of conflicts.
-const maxCrowd = 64
+// maxNearest bounds the entries that an entry is compared with, separately for those that repeat it and those that
+// contradict it. Otherwise a sentence in thousands of sessions, each with another number, would cause millions of
+// conflicts.
+const maxNearest = 64
 
-// crowd returns the ids of the statements that s, which relates to all of them in the same way, is compared with. Of those
-// that say the same these are the oldest and the newest; of those that contradict it, the ones before and after it, which
-// have s among theirs: at most so many of either kind. What corrects something is compared with all.
-func crowd(s *statement, kind pair.Kind, others []*statement, most int) []string {
+// nearest returns the ids of the statements to compare s with, at most the given number. All of the others relate to s in
+// the same way. Of restatements it keeps the oldest and the newest. Of contradictions it keeps those next to s by age,
+// a relation that is symmetric. Corrections are compared with all.
+func nearest(s *statement, kind pair.Kind, others []*statement, most int) []string {
 	others = sortedByAge(others)
 	before, _ := slices.BinarySearchFunc(others, s, func(o, s *statement) int {
 		if older(o, s) {
@@ -101,8 +103,8 @@ func crowd(s *statement, kind pair.Kind, others []*statement, most int) []string
 	return ids
 }
 
-// sharing returns the ids of the entries that share a key with each of the given ones, in the same scope. Those whose
-// surroundings are known are left out.
+// sharing returns, for each given entry, the ids of the entries of its scope that share a key with it. Entries whose
+// neighbours are known are left out.
 func (l loader) sharing(ctx context.Context, w *snapshot, ids []string) (map[string][]string, error) {
 	type claim struct {
 		scope schema.Scope
@@ -149,7 +151,7 @@ func (l loader) sharing(ctx context.Context, w *snapshot, ids []string) (map[str
 	return out, nil
 }
 
-// statements returns what the entries say, which need not be loaded.
+// statements reads the statements of entries, which need not be loaded.
 func (l loader) statements(ctx context.Context, w *snapshot, ids []string) (map[string]*statement, error) {
 	slices.Sort(ids)
 	out := map[string]*statement{}

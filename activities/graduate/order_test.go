@@ -16,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// told sentences contradict each other, say the same, correct or decide something.
+// toldSentences contradict, repeat or correct each other, or state decisions.
 var toldSentences = []spoken{
 	{text: "The default timeout is 30 seconds."},
 	{text: "The default timeout is 60 seconds."},
@@ -34,7 +34,7 @@ var histories = rapid.Custom(func(t *rapid.T) [][]spoken {
 	return rapid.SliceOfN(rapid.SliceOfNDistinct(rapid.SampledFrom(toldSentences), 1, 4, func(s spoken) string { return s.text }), 5, 6).Draw(t, "sessions")
 })
 
-// standings is how all entries of the project stand, without ids: they differ from project to project.
+// standings returns the standing of all entries of the project, without ids: they differ from project to project.
 func (b *passBench) standings(project string) []string {
 	b.t.Helper()
 	rows, err := entry.NewReader(b.conn).Read(b.t.Context(), entry.InProject(project), entry.Whole)
@@ -47,7 +47,7 @@ func (b *passBench) standings(project string) []string {
 	for _, row := range rows {
 		stage := row.Stage
 		if row.Status == schema.StatusSuperseded {
-			stage = "" // Whether it was certified before it was corrected depends on when that was known.
+			stage = "" // Whether it was certified before its correction depends on the order of processing.
 		}
 		out = append(out, fmt.Sprint(name[row.ID], " | ", stage, " ", row.Status, " ", row.Conflicts, " | same as ", name[row.OriginalID],
 			" | replaced by ", name[row.SupersededBy]))
@@ -66,8 +66,8 @@ func (b *passBench) standings(project string) []string {
 	return out
 }
 
-// I1, I3, I4: in whichever order sessions are processed and considered, and whatever the ids of their entries are, entries
-// stand the same in the end, a further pass changes nothing, and a rebuild gives the same rows.
+// I1, I3, I4: for any order of processing and any ids, entries have the same standing in the end. A further pass
+// changes nothing, and a rebuild gives the same rows.
 func TestI3OrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	orderDoesNotMatter(t, 1)
@@ -76,7 +76,7 @@ func TestI3OrderDoesNotMatter(t *testing.T) {
 // allOrders is the number of histories of the campaign.
 const allOrders = 3
 
-// orderDoesNotMatter tells n of the histories in two orders each.
+// orderDoesNotMatter processes n of the histories in two orders each.
 func orderDoesNotMatter(t *testing.T, n int) {
 	t.Helper()
 	b := newPassBench(t)
@@ -117,7 +117,7 @@ func orderDoesNotMatter(t *testing.T, n int) {
 	require.Equal(t, before, b.digests(t.Context()))
 }
 
-// Which of two entries is older depends on what was said, and not on ids.
+// The order of two entries depends on their statements and not on ids.
 func TestOlder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -142,8 +142,8 @@ func TestOlder(t *testing.T) {
 	})
 }
 
-// Each event of a pass names the build that made the pass consider its entries, and each of a command the request. What
-// follows from age alone names the run of the workflow.
+// Each event of a pass names the build that made the pass consider its entries, and each event of a command names the
+// request. Demotions by age name the run of the workflow.
 func TestEventsNameTheirBuilds(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)

@@ -10,11 +10,11 @@ import (
 	"axiommind/schema"
 )
 
-// actorGraduation is the actor of what follows from a pass.
+// actorGraduation is the actor of the events of a pass.
 const actorGraduation = "graduation"
 
-// GraduateProject considers what is new in some sessions of the project, and how old its entries are if that is asked
-// for. Only the workflow graduation may call it. Called again after a crash it finds nothing that is done.
+// GraduateProject considers the changes of some sessions of the project and, on request, the age of its entries. Only
+// the workflow graduation may call it. After a crash it can be called again: stored acts are not repeated.
 func (a *Activities) GraduateProject(ctx context.Context, in PassInput) (PassResult, error) {
 	return boundary.Run(ctx, in, a.graduate)
 }
@@ -45,8 +45,8 @@ func (a *Activities) graduate(ctx context.Context, in PassInput) (PassResult, er
 	return result, nil
 }
 
-// steady brings both projections of the stream up to date and calls plan, which reads their rows. If a rebuild exchanged
-// tables meanwhile, it does so again.
+// steady brings both projections of the stream up to date and calls plan, which reads their rows. It repeats this if a
+// rebuild swapped tables meanwhile.
 func (a *Activities) steady(ctx context.Context, stream string, plan func() error) error {
 	return a.log.Steady(ctx, entry.NewProjector(a.conn), stream, func() error {
 		return a.log.Steady(ctx, NewProjector(a.conn), stream, plan)
@@ -68,7 +68,7 @@ func (a *Activities) commit(ctx context.Context, project, stream string, acts []
 		}
 		events[i] = event
 	}
-	// Of what is too much for one block, the sessions that were considered come last.
+	// If the events need several blocks, the sessions that were considered are recorded last.
 	if _, err := a.log.AppendAll(ctx, stream, events); err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 	l := a.loader()
 	s, more, err := l.begin(ctx, in.Project, at, a.log.Head(schema.GraduateStream(in.Project)).Seq)
 	if err == nil {
-		// Sessions leave their ledgers to the pass, which does it for many at once. It comes after the choice of the sessions:
-		// what ends meanwhile is for the next pass, and so no session is considered before others can be found by its claims.
+		// The pass projects the ledgers of many sessions at once, after it has chosen its sessions. A session that ends
+		// meanwhile is left to the next pass. So no session is considered before its claims are in the ledgers.
 		err = a.projectSessions(ctx, in.Project)
 	}
 	if err == nil {
@@ -105,7 +105,7 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 	}
 	acts, result := plan(s, !a.options.IdrisOnly)
 	result.More = result.More || more
-	// What fell is found once everything new is known, which may say it again.
+	// Demotions come last, because a pending session may restate an old entry.
 	if !in.Demote || result.More {
 		return acts, result, nil
 	}
@@ -115,7 +115,7 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 	}
 	for _, f := range falls {
 		if s.entries[f.id] != nil && len(s.sessions) > 0 {
-			continue // What the pass says of it counts first.
+			continue // The acts of this pass take precedence.
 		}
 		result.Demoted++
 		if len(result.Falls) < maxFalls {
@@ -128,10 +128,10 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 	return acts, result, nil
 }
 
-// maxFalls bounds the falls in a result, which is to stay small.
+// maxFalls bounds the falls in a result, to keep it small.
 const maxFalls = 100
 
-// Waiting returns how many sessions of the project wait for a pass, up to one more than a pass takes.
+// Waiting returns the number of pending sessions of the project, at most one more than a pass takes.
 func (l *Ledgers) Waiting(ctx context.Context, project string) (int, error) {
 	sessions, err := loader{conn: l.conn}.pending(ctx, project)
 	return len(sessions), err

@@ -16,10 +16,10 @@ import (
 	"axiommind/schema"
 )
 
-// spring is the day on which the first session of a test is.
+// spring is the day of the first session of a test.
 var spring = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// passBench is the room on a database of its own.
+// passBench has the activities on a database of their own.
 type passBench struct {
 	t          testing.TB
 	conn       driver.Conn
@@ -40,7 +40,7 @@ func newPassBench(t testing.TB) *passBench {
 	}
 }
 
-// spoken is an entry of a test's session: a sentence that somebody says and the entry made of it.
+// spoken is an entry of a test's session: a sentence of a message and the entry extracted from it.
 type spoken struct {
 	text string
 	// title is the sentence, unless it is set; quote is the whole sentence, unless it is set.
@@ -68,8 +68,8 @@ func inSession(project, user, id string) schema.SessionKey {
 // buildOf is the id of the build of a test's session.
 func buildOf(sessionID string) string { return "build of " + sessionID }
 
-// say stores a session in which each sentence is a message, with the entries that follow and the promotions that its check
-// makes, and projects it. It returns the ids of the entries.
+// say stores and projects a session in which each sentence is a message, with its entries and the promotions of its
+// check. It returns the ids of the entries.
 func (b *passBench) say(key schema.SessionKey, day int, sentences ...spoken) []string {
 	b.t.Helper()
 	date := spring.AddDate(0, 0, day)
@@ -137,7 +137,7 @@ func (b *passBench) now() time.Time {
 	return spring.AddDate(0, 0, 50).Add(time.Duration(b.passes) * time.Hour)
 }
 
-// pass runs passes until nothing is left, and returns the sum of what they did.
+// pass runs passes until none is pending, and returns the sum of their results.
 func (b *passBench) pass(project string) PassResult {
 	b.t.Helper()
 	var sum PassResult
@@ -175,7 +175,7 @@ func (b *passBench) do(c Command) CommandResult {
 	return result
 }
 
-// refuse runs a command that must be refused, and change nothing.
+// refuse runs a command that must be refused and change nothing.
 func (b *passBench) refuse(c Command, says string) {
 	b.t.Helper()
 	before, err := b.log.Load(b.t.Context(), schema.GraduateStream(c.Project))
@@ -194,7 +194,7 @@ func (b *passBench) entry(project, id string) entry.Row {
 	return row
 }
 
-// standing is how an entry stands, in a word each.
+// standing returns the stage and status of each entry.
 func (b *passBench) standing(project string, ids ...string) []string {
 	b.t.Helper()
 	rows, err := entry.NewReader(b.conn).ByID(b.t.Context(), entry.InProject(project).IDs(ids), entry.Standing)
@@ -215,7 +215,7 @@ func (b *passBench) open(project string) []Conflict {
 	return found
 }
 
-// digests are those of the tables that graduation writes.
+// digests returns the digests of the tables that graduation writes.
 func (b *passBench) digests(ctx context.Context) map[string]eventlog.Digest {
 	b.t.Helper()
 	out := map[string]eventlog.Digest{}
@@ -233,7 +233,7 @@ func (b *passBench) projectors() []eventlog.Projector {
 	return []eventlog.Projector{entry.NewProjector(b.conn), NewProjector(b.conn)}
 }
 
-// rebuilt drops the rows of all projections and makes them anew.
+// rebuilt drops the rows of all projections and rebuilds them.
 func (b *passBench) rebuilt() {
 	b.t.Helper()
 	for _, p := range b.projectors() {

@@ -15,8 +15,8 @@ import (
 	"axiommind/schema"
 )
 
-// What two sessions say in the same words, each in a message of its own, is certified, and the later one is linked to the
-// earlier one. A copy of a message corroborates nothing.
+// Two sessions with the same statement in different messages certify each other's entries, and the later entry is
+// linked to the earlier one. A copy of a message corroborates nothing.
 func TestCorroboration(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -43,19 +43,19 @@ func TestCorroboration(t *testing.T) {
 	require.Equal(t, []string{"verified active"}, b.standing("q", fork))
 	require.NotEmpty(t, b.entry("q", fork).OriginalID)
 
-	// What was done is not said.
+	// The statement does not name its subject.
 	b.say(inSession("s", "u", "one"), 0, spoken{text: "It is done."})
 	b.say(inSession("s", "u", "two"), 3, spoken{text: "It is done."})
 	require.Equal(t, PassResult{Sessions: 2, Linked: 1}, b.pass("s"))
 
-	// Nobody else's word counts.
+	// A statement of another user does not count.
 	b.say(inSession("r", "u", "one"), 0, line)
 	other := b.say(inSession("r", "somebody else", "two"), 5, line)[0]
 	require.Equal(t, PassResult{Sessions: 2}, b.pass("r"))
 	require.Empty(t, b.entry("r", other).OriginalID)
 }
 
-// Two that contradict each other are contested until a person says which is right.
+// Two entries that contradict each other are contested until a person resolves the conflict.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -67,7 +67,7 @@ func TestConflict(t *testing.T) {
 	require.Equal(t, []string{old, recent}, []string{c.Older.EntryID, c.Newer.EntryID})
 	require.Equal(t, "The default timeout is 60 seconds.", c.Newer.Title)
 
-	// Promotion is barred, whoever says so.
+	// No actor can promote a contested entry.
 	b.refuse(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{recent}}), "is contested")
 	require.Equal(t, []string{"verified contested"}, b.standing("p", recent))
 
@@ -85,7 +85,7 @@ func TestConflict(t *testing.T) {
 	require.Equal(t, "ann", b.entry("p", old).EndedBy)
 	b.refuse(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}}), "resolved before")
 
-	// What is restored is compared anew. Both right is a last word.
+	// A restored entry is compared again. The verdict that both are right is final.
 	b.do(b.command(Command{Project: "p", Op: OpRestore, EntryIDs: []string{old}}))
 	require.Equal(t, 1, b.pass("p").Conflicts)
 	b.do(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}}))
@@ -96,7 +96,7 @@ func TestConflict(t *testing.T) {
 	require.Equal(t, 0, b.pass("p").Conflicts)
 }
 
-// Retiring a side ends its conflicts.
+// Retiring a side resolves its conflicts.
 func TestRetireEndsConflicts(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -115,7 +115,7 @@ func TestRetireEndsConflicts(t *testing.T) {
 	require.Equal(t, 0, b.pass("p").Conflicts)
 }
 
-// Who says which of two statements is right says so of all that state them, and of no others.
+// The choice between two statements applies to all entries that state them, and to no others.
 func TestResolveAllThatSayTheSame(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -134,7 +134,7 @@ func TestResolveAllThatSayTheSame(t *testing.T) {
 	for _, id := range wrong {
 		require.Equal(t, schema.StatusSuperseded, b.entry("p", id).Status)
 	}
-	// Nobody said that what is left is right.
+	// The remaining sides were not found right.
 	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{seven}, Because: "a typing error"}))
 	all, err := b.ledgers.Conflicts(t.Context(), ConflictQuery{Project: "p", EntryID: seven, Resolved: true})
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestResolveAllThatSayTheSame(t *testing.T) {
 	}
 }
 
-// What corroborated an entry and is no longer believed, does not. One message that is in several sessions is one source.
+// An entry that is no longer believed corroborates nothing. One message in several sessions is one source.
 func TestCorroborationEnds(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -171,7 +171,7 @@ func TestCorroborationEnds(t *testing.T) {
 	require.Equal(t, []string{"certified active", "certified active"}, b.standing("p", first, second))
 }
 
-// What fell by its age is certified again once it is said again.
+// An entry that was demoted by age is certified again once it is restated.
 func TestCertifiedAgain(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -211,7 +211,7 @@ func TestSessionsEndDuringPass(t *testing.T) {
 	require.Len(t, b.open("p"), (said/2)*(said-said/2))
 }
 
-// interruptedConn calls before ahead of each query.
+// interruptedConn calls the function before ahead of each query.
 type interruptedConn struct {
 	driver.Conn
 	before func(query string)
@@ -222,7 +222,7 @@ func (c *interruptedConn) Query(ctx context.Context, query string, args ...any) 
 	return c.Conn.Query(ctx, query, args...)
 }
 
-// Nobody confirms what fails its obligations, and no person goes by a name of the program.
+// An entry that fails an obligation can't be confirmed, and an actor can't have a name that the program uses.
 func TestCommandsRefused(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -243,7 +243,8 @@ func TestCommandsRefused(t *testing.T) {
 	}
 }
 
-// A correction takes the place of what it corrects, also of what says the same; what a person has restored stays.
+// A correction replaces its target and the entries that say the same as the target. An entry that a person restored
+// stays.
 func TestCorrection(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -273,7 +274,7 @@ func TestCorrection(t *testing.T) {
 	require.Zero(t, b.pass("q").Superseded)
 }
 
-// Whoever confirms an entry that was only found gives it the whole sentences as evidence.
+// Confirming an entry that is not proven adds the whole sentences as evidence.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -292,7 +293,7 @@ func TestConfirm(t *testing.T) {
 	row := b.entry("p", ids[0])
 	require.True(t, row.EvidenceProven)
 	require.Equal(t, "We agreed that the archive is kept for seven years.", row.Evidence[0].Text)
-	// Checks of the tables find what was confirmed with the session that it stands in.
+	// Checks of the tables find confirmed evidence under its session.
 	found := 0
 	for stored, err := range entry.NewReader(b.conn).AllEvidence(t.Context(), inSession("p", "u", "one")) {
 		require.NoError(t, err)
@@ -306,7 +307,7 @@ func TestConfirm(t *testing.T) {
 	require.NotEqual(t, before, b.digests(t.Context()))
 }
 
-// A decision rests on verified entries that were stated before it; so says the API, and so does the table.
+// A decision rests on verified entries that were stated before it, in the API and in the table.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -359,7 +360,7 @@ func TestDecisions(t *testing.T) {
 	require.ErrorContains(t, err, "verified_evidence")
 }
 
-// What is older than its half-life falls one stage, if that is asked for, and rises when it is said again.
+// On request, an entry older than its half-life is demoted by one stage. It is promoted again when it is restated.
 func TestHalfLife(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)

@@ -11,12 +11,12 @@ import (
 	"axiommind/schema"
 )
 
-// planner decides what follows from a snapshot. What it decides counts in its later decisions.
+// planner derives acts from a snapshot. Each act also changes the snapshot for the later ones.
 type planner struct {
 	*snapshot
 	// goVerifies is true if the Go verifier's answer is enough for a promotion to verified.
 	goVerifies bool
-	// corrections are the entries that name what they correct, the oldest first.
+	// corrections are the entries that name the entry they correct, in no order.
 	corrections []*statement
 	acts        []act
 	result      PassResult
@@ -27,12 +27,12 @@ type act struct {
 	payload any
 	key     string
 	at      time.Time
-	// build caused it. It is empty if none did.
+	// build is the build that caused the act, or empty.
 	build string
 }
 
-// plan returns the acts that follow from the snapshot, in the order in which they are to be stored, and counts them. It
-// depends on the snapshot alone, and plans nothing for one in which its acts are stored. The snapshot is used up.
+// plan returns the acts that follow from the snapshot, in the order to store them, and counts them. It depends on the
+// snapshot alone. For a snapshot that includes its acts it plans nothing. It modifies the snapshot.
 func plan(w *snapshot, goVerifies bool) ([]act, PassResult) {
 	p := &planner{snapshot: w, goVerifies: goVerifies}
 	for _, s := range w.entries {
@@ -58,8 +58,8 @@ func plan(w *snapshot, goVerifies bool) ([]act, PassResult) {
 	return p.acts, p.result
 }
 
-// reachesOthers reports whether an act changes the standing of an entry of a session that is not considered now: that
-// session has something new because of it.
+// reachesOthers reports whether an act changes the standing of an entry of a session that this pass does not consider.
+// That session becomes pending.
 func (p *planner) reachesOthers() bool {
 	considered := map[string]bool{}
 	for _, s := range p.sessions {
@@ -84,12 +84,13 @@ func (p *planner) reachesOthers() bool {
 	return false
 }
 
-// add plans an act on the subject, which is about the statements. The last one of its kind was at the position after.
+// add plans an act on the subject. about has the statements that it concerns, and after is the position of the last act
+// of this kind on the subject.
 func (p *planner) add(payload any, eventType, subject string, after uint64, about ...*statement) {
 	p.acts = append(p.acts, act{payload, schema.GraduationKey(p.project, eventType, subject, after), p.at, p.cause(about)})
 }
 
-// cause returns the build for which the pass considers the first of the statements whose session has news.
+// cause returns the build of the first statement whose session is pending.
 func (p *planner) cause(about []*statement) string {
 	for _, s := range about {
 		for _, pending := range p.sessions {
@@ -101,9 +102,9 @@ func (p *planner) cause(about []*statement) string {
 	return ""
 }
 
-// correct retires what a correction corrects. An entry names what it corrects if a person stated it for that, and then the
-// entries that say the same are wrong, too. The correction of a session retires what it contradicts. The oldest
-// correction takes the place, whichever is processed first. What a person has restored stays.
+// correct retires corrected entries. An entry that a person stated as a correction names its target, and entries that
+// say the same as the target are wrong too. A session's correction retires the older entries that it contradicts. The
+// oldest correction replaces them, in whichever order sessions are processed. Entries that a person restored stay.
 func (p *planner) correct(focus []*statement) {
 	var wrong []*statement
 	for _, s := range focus {
@@ -155,7 +156,7 @@ func (p *planner) retire(s, by *statement, because string) {
 	s.ended.status, s.ended.by, s.ended.other = schema.StatusSuperseded, schema.RetiredByCorrection, by.ID
 }
 
-// link says of the entries, and of those that say the same as one of them, which is the oldest that says so.
+// link links the entries, and those that say the same as one of them, to the oldest entry that says so.
 func (p *planner) link(focus []*statement) {
 	for _, s := range p.withSame(focus) {
 		if !s.stated() {
@@ -200,7 +201,7 @@ func (p *planner) original(s *statement) (id string, strict bool) {
 	return "", false
 }
 
-// detect finds what contradicts the entries. Two entries that a person found both right are not in conflict again.
+// detect finds contradictions of the entries. Two entries that a person found both right are not in conflict again.
 func (p *planner) detect(focus []*statement) {
 	for _, s := range focus {
 		others := slices.Concat(p.around(s), p.corrections)
@@ -234,10 +235,10 @@ func (p *planner) detect(focus []*statement) {
 	}
 }
 
-// byCorrection is the type of a conflict between an entry that a person restored and the one that was stated to correct it.
+// byCorrection is the type of a conflict between an entry that a person restored and its correction.
 const byCorrection = "correction"
 
-// opposition says how two entries relate that may contradict each other.
+// opposition returns the relation of two entries that may contradict each other.
 func (p *planner) opposition(a, b *statement) pair.Relation {
 	if a.Corrects == b.ID || b.Corrects == a.ID {
 		return pair.Relation{Kind: pair.Conflict, Type: byCorrection, Reason: "one was stated to correct the other"}
@@ -248,7 +249,7 @@ func (p *planner) opposition(a, b *statement) pair.Relation {
 	return p.relation(a, b)
 }
 
-// settle ends the conflicts of which a side is no longer believed.
+// settle resolves the open conflicts with a side that is no longer believed.
 func (p *planner) settle() {
 	for _, id := range sortedKeys(p.conflicts) {
 		c := p.conflicts[id]
@@ -277,8 +278,7 @@ func (p *planner) settle() {
 	}
 }
 
-// verify has the Go verifier check the entries that gained a proof outside of their own session, whose check has not seen
-// it.
+// verify runs the Go verifier on the entries that gained a proof which the check of their own session has not seen.
 func (p *planner) verify(focus []*statement) {
 	if !p.goVerifies {
 		return
@@ -311,7 +311,7 @@ func (p *planner) verify(focus []*statement) {
 	}
 }
 
-// promote plans the step of an entry. The rest of the payload says why.
+// promote plans a step of an entry to another stage. It completes the payload, which has the reasons.
 func (p *planner) promote(s *statement, to schema.Stage, why schema.EntryGraduatedPayload) {
 	why.Scope, why.EntryID, why.From, why.To, why.Policy = s.Scope, s.ID, s.Stage, to, PolicyVersion
 	about := []*statement{s}
@@ -320,11 +320,11 @@ func (p *planner) promote(s *statement, to schema.Stage, why schema.EntryGraduat
 	}
 	p.add(why, schema.EntryGraduated, s.ID, s.staged.version, about...)
 	s.Stage, s.staged.stage, s.staged.demotes = to, to, why.Demotes
-	// A second step in the same pass is another act.
+	// A second step in the same pass needs another key.
 	s.staged.version++
 }
 
-// revive lifts entries that fell and were stated or confirmed again since.
+// revive promotes entries that were demoted and have been stated or confirmed again since.
 func (p *planner) revive(focus []*statement) {
 	for _, s := range p.withSame(focus) {
 		if !s.believed() || !s.staged.demotes {
@@ -341,12 +341,12 @@ func (p *planner) revive(focus []*statement) {
 	}
 }
 
-// lastSaid returns when the entry was stated or confirmed last, and which of these.
+// lastSaid returns when the entry was last stated or confirmed, and a word for which of these it was.
 func (p *planner) lastSaid(s *statement) (at time.Time, what string) {
 	return aging{occurred: s.OccurredAt, restated: p.restated(s), confirmed: s.confirmedAt}.last()
 }
 
-// down reports whether the entry fell, and was neither stated nor confirmed since.
+// down reports whether the entry was demoted, and neither stated nor confirmed since.
 func (p *planner) down(s *statement) bool {
 	if !s.staged.demotes {
 		return false
@@ -355,8 +355,8 @@ func (p *planner) down(s *statement) bool {
 	return !at.After(s.staged.at)
 }
 
-// withdraw takes the certificate of entries that nothing corroborates any more: what said the same is no longer believed. It
-// is no fall by age: they are certified again once something else says it.
+// withdraw revokes the certification of entries that no believed entry corroborates any longer. It does not count as a
+// demotion by age: they are certified again once another entry corroborates them.
 func (p *planner) withdraw(focus []*statement) {
 	for _, s := range p.withSame(focus) {
 		if !s.believed() || s.Stage != schema.StageCertified || s.confirmedBy != "" || len(p.sources(s, (*statement).believed)) > 0 {
@@ -368,7 +368,7 @@ func (p *planner) withdraw(focus []*statement) {
 	}
 }
 
-// restated returns when something that says the same was stated last.
+// restated returns when an entry that says the same was last stated.
 func (p *planner) restated(s *statement) time.Time {
 	var last time.Time
 	for _, other := range p.around(s) {
@@ -379,7 +379,8 @@ func (p *planner) restated(s *statement) time.Time {
 	return last
 }
 
-// certify lifts the entries that were confirmed, or that another session says in the same words from another source.
+// certify promotes the entries that were confirmed, or that another session states in the same words from another
+// source.
 func (p *planner) certify(focus []*statement) {
 	for _, s := range p.withSame(focus) {
 		if p.down(s) || !s.believed() || !s.EvidenceProven {
@@ -398,7 +399,8 @@ func (p *planner) certify(focus []*statement) {
 // maxSources bounds the sources of a promotion.
 const maxSources = 20
 
-// sources returns the ids of the entries that corroborate s, each from a source of its own, of those that count.
+// sources returns the ids of the entries that corroborate s, each from its own source. Only entries for which counts is
+// true are considered.
 func (p *planner) sources(s *statement, counts func(*statement) bool) []string {
 	var out []string
 	taken := []*statement{s}
@@ -415,8 +417,8 @@ func (p *planner) sources(s *statement, counts func(*statement) bool) []string {
 	return out
 }
 
-// decide records the decisions that entries state, also those that are contested or superseded by now: they were made, and
-// the ledger shows how they stand. So it does not depend on which sessions are processed together.
+// decide records the decisions that entries state, even if they are contested or superseded now: they were made, and
+// the ledger shows their current state. So the result does not depend on which sessions are processed together.
 func (p *planner) decide(focus []*statement) {
 	for _, s := range focus {
 		id := schema.DecisionID(s.ID)

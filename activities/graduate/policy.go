@@ -7,13 +7,13 @@ import (
 	"axiommind/schema"
 )
 
-// PolicyVersion is the version of the rules of promotion, and of what is believed. A change of any rule needs a new one.
+// PolicyVersion is the version of the rules of promotion and belief. A change of any rule needs a new version.
 const PolicyVersion = 4
 
 // reaches reports whether the stage is at least the other one.
 func reaches(stage, other schema.Stage) bool { return stage.Rank() >= other.Rank() }
 
-// below returns the stage under the given one.
+// below returns the next lower stage.
 func below(stage schema.Stage) schema.Stage {
 	if rank := stage.Rank(); rank > 1 {
 		return schema.Stages()[rank-2]
@@ -23,19 +23,19 @@ func below(stage schema.Stage) schema.Stage {
 
 const day = 24 * time.Hour
 
-// halfLives say how long entries keep a stage without anybody saying again what they state. A stage without one is kept
-// for good.
+// halfLives has the time that entries keep a stage unless they are stated or confirmed again. A stage without one is
+// kept for good.
 var halfLives = map[schema.Stage]time.Duration{
 	schema.StageCertified: 360 * day,
 	schema.StageVerified:  180 * day,
 	schema.StageCandidate: 90 * day,
 }
 
-// lasting says how many times longer entries of a type are kept than others: a decision holds until another one is made,
-// and a reference until it moves.
+// lasting has factors for the half-life of some types: a decision holds until the next one, and a reference until it
+// moves.
 var lasting = map[schema.EntryType]int{schema.EntryDecision: 2, schema.EntryReference: 2}
 
-// HalfLife returns how long an entry of the type keeps the stage, and false if it keeps it for good.
+// HalfLife returns how long an entry of the type keeps the stage, or false if it keeps the stage for good.
 func HalfLife(stage schema.Stage, of schema.EntryType) (time.Duration, bool) {
 	life, ok := halfLives[stage]
 	if times := lasting[of]; times > 0 {
@@ -55,16 +55,16 @@ func shortestLife() time.Duration {
 	return shortest
 }
 
-// aging is what the rule of half-lives asks of an entry.
+// aging is the input of the rule of half-lives.
 type aging struct {
 	stage schema.Stage
 	of    schema.EntryType
-	// occurred, restated and confirmed are when it was stated, when something that says the same was stated last, and
-	// when somebody confirmed it last. fell is when it fell last. Zero is never.
+	// occurred is the time of the statement, and restated that of the latest entry that says the same. confirmed and
+	// fell are the times of the last confirmation and demotion. Zero means never.
 	occurred, restated, confirmed, fell time.Time
 }
 
-// last returns the time from which the half-life counts, and what happened then.
+// last returns the start of the half-life and a word for the event at that time.
 func (a aging) last() (time.Time, string) {
 	at, what := a.occurred, "stated"
 	for _, later := range []struct {
@@ -78,7 +78,7 @@ func (a aging) last() (time.Time, string) {
 	return at, what
 }
 
-// falls returns the stage to which the entry falls by the time, and why. One fall is one stage.
+// falls returns the stage that the entry is demoted to at the time, and why. One demotion is one stage.
 func (a aging) falls(now time.Time) (to schema.Stage, reason string, ok bool) {
 	life, ages := HalfLife(a.stage, a.of)
 	if !ages {
@@ -92,7 +92,7 @@ func (a aging) falls(now time.Time) (to schema.Stage, reason string, ok bool) {
 		what, at.UTC().Format(time.DateOnly), a.stage, a.of, life/day), true
 }
 
-// certifying is what the rule of certification asks of an entry.
+// certifying is the input of the rule of certification.
 type certifying struct {
 	stage  schema.Stage
 	status schema.Status
@@ -103,7 +103,7 @@ type certifying struct {
 	sources []string
 }
 
-// certifies returns why the entry is certified, and false if it is not.
+// certifies returns why the entry is certified, or false if it is not.
 func (c certifying) certifies() (reasons []string, ok bool) {
 	if c.status != schema.StatusActive || reaches(c.stage, schema.StageCertified) {
 		return nil, false

@@ -8,25 +8,25 @@ import (
 	"axiommind/schema"
 )
 
-// sessionRule lifts an entry to a stage by what its session alone says of it.
+// sessionRule promotes an entry to a stage on the evidence of its session alone.
 type sessionRule struct {
 	to    schema.Stage
 	needs []sessionCondition
 }
 
-// sessionCondition is what must hold of an entry, and the reason that is recorded where it does.
+// sessionCondition is a condition on an entry, and the reason to record if it holds.
 type sessionCondition struct {
 	holds  func(sessionCase) bool
 	reason func(sessionCase) string
 }
 
-// sessionRules are in the order of the stages. A stage is reached if the one before it is.
+// sessionRules are in the order of the stages. A stage can be reached only if the one before it is.
 var sessionRules = []sessionRule{
 	{schema.StageCandidate, []sessionCondition{isAligned, isFormed, isStated}},
 	{schema.StageVerified, []sessionCondition{isProven, isChecked}},
 }
 
-// formal are the obligations of the entry as such, whatever its evidence.
+// formal are the obligations of the entry itself, independent of its evidence.
 var formal = []string{"identified", "typed", "titled", "confident", "evidenced", "readable"}
 
 var (
@@ -63,19 +63,19 @@ func quotes(c sessionCase, one, many string) string {
 	return "the quote " + one
 }
 
-// sessionCase is what the rules ask of an entry.
+// sessionCase is the input of the session rules.
 type sessionCase struct {
 	entry schema.Entry
 	// module is the hash of the module that states its obligations, or empty.
 	module string
-	// verifier is one of the schema.Verifier constants, or empty if none of those that count has looked at the entry. by
-	// says the same for people.
+	// verifier is one of the schema.Verifier constants, or empty if no accepted verifier has checked the entry. by
+	// describes it for people.
 	verifier, by string
 	obligations  int
 	failed       []obligation.Failure
 }
 
-// reached returns the highest stage that the rules lift the entry to, and why. It is empty if there is none.
+// reached returns the highest stage that the rules promote the entry to, and why. It is empty if there is none.
 func reached(c sessionCase) (to schema.Stage, reasons []string) {
 	for _, rule := range sessionRules {
 		for _, need := range rule.needs {

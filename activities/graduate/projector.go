@@ -11,9 +11,9 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the ledgers: promotions, checks, decisions and conflicts, what statements are looked up by, and how far
-// graduation has considered each session. No session waits for it: the passes of graduation apply what many sessions have
-// said at once.
+// Projector writes the ledgers: promotions, checks, decisions, conflicts, the lookup keys of statements, and the
+// checkpoint of graduation for each session. No session waits for it: a pass of graduation projects the events of many
+// sessions at once.
 type Projector struct{ conn table.Conn }
 
 // NewProjector returns a projector that writes through the connection.
@@ -22,16 +22,16 @@ func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn} }
 // ProjectorName is the name of the projection.
 const ProjectorName = "graduation"
 
-// Name is that of the projector's offsets.
+// Name is the name of the projector's offsets.
 func (*Projector) Name() string { return ProjectorName }
 
-// projectorVersion counts the changes of what the rows say, apart from those of the keys of claims.
+// projectorVersion counts the changes of the content of rows, apart from changes of the keys of claims.
 const projectorVersion = 2
 
-// Version changes with the keys that statements are looked up by, too.
+// Version also changes with the lookup keys of statements.
 func (*Projector) Version() uint32 { return projectorVersion*1000 + pair.Version }
 
-// Types are those of the events with something for the ledgers.
+// Types are the types of the events that the ledgers record.
 func (*Projector) Types() []string {
 	return []string{
 		schema.EntryMaterialized, schema.IdrisChecked, schema.EntriesPromoted, schema.SessionGraduated,
@@ -40,7 +40,8 @@ func (*Projector) Types() []string {
 	}
 }
 
-// StreamPrefix is that of all streams: a session's check is in its own stream, what crosses sessions in the project's.
+// StreamPrefix matches all streams: checks are in the session's stream, and acts across sessions in the project's
+// stream.
 func (*Projector) StreamPrefix() string { return "" }
 
 // Tables are the ledgers.
@@ -137,7 +138,8 @@ func (r ledgerRows) of(event schema.Event) error {
 	return nil
 }
 
-// claims takes whose the entry is from its stream, which no payload can gainsay. Tasks have conflicts of their own.
+// claims takes the owner of the entry from its stream, which no payload can override. Tasks have conflicts of their
+// own.
 func (r ledgerRows) claims(event schema.Event, e schema.Entry) error {
 	session, err := schema.ParseSessionStream(event.Stream)
 	if err != nil {
@@ -156,7 +158,7 @@ func (r ledgerRows) claims(event schema.Event, e schema.Entry) error {
 	return nil
 }
 
-// correctsKey is the key by which the entries are found that correct the one with the id.
+// correctsKey is the lookup key for the entries that correct the one with the id.
 func correctsKey(entryID string) string { return "corrects:" + entryID }
 
 func (r ledgerRows) check(event schema.Event, p schema.IdrisCheckedPayload) error {

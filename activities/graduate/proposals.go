@@ -14,14 +14,14 @@ import (
 	"axiommind/schema"
 )
 
-// ProposalState says where a proposal stands.
+// ProposalState is the state of a proposal.
 type ProposalState string
 
 // States.
 const (
 	// ProposalOpen waits for a person.
 	ProposalOpen ProposalState = "open"
-	// ProposalOvertaken is not decided on, and its entry is no longer believed for another reason: it can only be rejected.
+	// ProposalOvertaken is undecided, but its entry is no longer believed for another reason: it can only be rejected.
 	ProposalOvertaken ProposalState = "overtaken"
 	ProposalAccepted  ProposalState = "accepted"
 	ProposalRejected  ProposalState = "rejected"
@@ -31,27 +31,27 @@ const (
 type Proposal struct {
 	ID string `json:"proposal_id"`
 	schema.Scope
-	// Entry is as it stands now.
+	// Entry is the current state of the entry.
 	Entry  Side          `json:"entry"`
 	Change schema.Change `json:"change"`
-	// Text is what is right, if the entry is to be corrected.
+	// Text is the corrected statement. It is empty unless Change is a correction.
 	Text       string    `json:"text,omitempty"`
 	Because    string    `json:"because"`
 	ProposedBy string    `json:"proposed_by"`
 	ProposedAt time.Time `json:"proposed_at"`
 
 	State ProposalState `json:"state"`
-	// DecidedAt is zero while nobody has decided on it.
+	// DecidedAt is zero until a person decides on the proposal.
 	DecidedAt      time.Time `json:"decided_at,omitzero"`
 	DecidedBy      string    `json:"decided_by,omitempty"`
 	DecidedBecause string    `json:"decided_because,omitempty"`
 }
 
-// Said is what a person states who accepts the correction: what is right, and who proposed that and why.
-func (p Proposal) Said() string { return saidOf(p.made()) }
+// CorrectionText returns the statement of a person who accepts the correction: the corrected text, its author and the reason.
+func (p Proposal) CorrectionText() string { return correctionText(p.payload()) }
 
-// made is the payload of the event that made the proposal.
-func (p Proposal) made() schema.ChangeProposedPayload {
+// payload is the payload of the event that made the proposal.
+func (p Proposal) payload() schema.ChangeProposedPayload {
 	return schema.ChangeProposedPayload{
 		Scope: p.Scope, ProposalID: p.ID, EntryID: p.Entry.EntryID, Change: p.Change, Text: p.Text, Because: p.Because, By: p.ProposedBy,
 	}
@@ -60,15 +60,15 @@ func (p Proposal) made() schema.ChangeProposedPayload {
 // ProposalQuery selects proposals of a project.
 type ProposalQuery struct {
 	Project string
-	// User is nil for those of all users.
+	// User is nil for all users.
 	User *string
-	// Decided adds those that somebody has decided on.
+	// Decided adds the proposals that were accepted or rejected.
 	Decided bool
 	// Limit is the maximum number of proposals; 0 means [DefaultLimit].
 	Limit int
 }
 
-// Proposals returns the selected proposals: those that wait first, and the latest first.
+// Proposals returns the selected proposals: open ones first, then the latest first.
 func (l *Ledgers) Proposals(ctx context.Context, log *eventlog.Store, q ProposalQuery) ([]Proposal, error) {
 	found, err := l.proposals(ctx, log, q.Project, func(p Proposal) bool {
 		return (q.User == nil || p.User == *q.User) && (q.Decided || p.State == ProposalOpen)
@@ -121,7 +121,7 @@ func ProjectOfProposal(ctx context.Context, log *eventlog.Store, id string) (str
 	return schema.ParseGraduateStream(event.Stream)
 }
 
-// proposals folds the proposals of the project that are wanted, without what their entries are now.
+// proposals folds the wanted proposals of the project. Their entries have only an id.
 func (l *Ledgers) proposals(ctx context.Context, log *eventlog.Store, project string, wanted func(Proposal) bool) ([]Proposal, error) {
 	if err := table.Required("project", project); err != nil {
 		return nil, fmt.Errorf("read proposals: %w", err)
@@ -173,7 +173,7 @@ func decidedRank(p Proposal) int {
 	return 1
 }
 
-// describeProposals adds what the entries are now, and says which proposals are overtaken.
+// describeProposals adds the current state of the entries, and marks the proposals that are overtaken.
 func (l *Ledgers) describeProposals(ctx context.Context, project string, list []Proposal) error {
 	ids := make([]string, len(list))
 	for i, p := range list {
@@ -195,7 +195,7 @@ func (l *Ledgers) describeProposals(ctx context.Context, project string, list []
 		}
 		done := false
 		if known && p.Change == schema.ChangeCorrect {
-			if done, err = correctedBy(ctx, l.entries, row, p.made()); err != nil {
+			if done, err = correctedBy(ctx, l.entries, row, p.payload()); err != nil {
 				return err
 			}
 		}

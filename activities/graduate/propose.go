@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// checkProposal returns an error if the command proposes nothing that can be done.
+// checkProposal returns an error if the proposal is invalid.
 func (c Command) checkProposal() error {
 	if len(c.EntryIDs) != 1 {
 		return fmt.Errorf("entry_ids has %d ids: propose a change of one entry", len(c.EntryIDs))
@@ -34,8 +34,8 @@ func (c Command) checkProposal() error {
 	return c.needs(strings.TrimSpace(c.Because) != "", "because")
 }
 
-// CorrectionInput is the session in which a person states what is right in place of the entry. The same words for the same
-// entry are the same session.
+// CorrectionInput returns the session in which a person states the correction of the entry. The same words for the same
+// entry give the same session.
 func CorrectionInput(old entry.Row, said string, at time.Time) schema.ProcessSessionInput {
 	redact.Strings(&said)
 	in := schema.ProcessSessionInput{
@@ -47,17 +47,18 @@ func CorrectionInput(old entry.Row, said string, at time.Time) schema.ProcessSes
 	return in
 }
 
-// reasonOf is why what was proposed is done.
+// reasonOf returns the recorded reason for carrying out the proposal.
 func reasonOf(p schema.ChangeProposedPayload) string {
 	return "proposed by " + p.By + ": " + strings.TrimSpace(p.Because)
 }
 
-// saidOf is what a person states who accepts the correction.
-func saidOf(p schema.ChangeProposedPayload) string {
+// correctionText returns the statement of a person who accepts the correction.
+func correctionText(p schema.ChangeProposedPayload) string {
 	return strings.TrimSpace(p.Text) + "\n" + reasonOf(p)
 }
 
-// runProposal runs a command about a proposal. A proposal is made once and decided once, whoever asks and however often.
+// runProposal runs a command about a proposal. A proposal is made once and decided once, whoever sends the command and
+// however often.
 func (a *Activities) runProposal(ctx context.Context, c Command) (CommandResult, error) {
 	stream := schema.GraduateStream(c.Project)
 	var acts []act
@@ -89,7 +90,7 @@ func (a *Activities) runProposal(ctx context.Context, c Command) (CommandResult,
 	return result, a.project(ctx, stream)
 }
 
-// planProposal returns what the command about a proposal adds to the log, and what became of the proposal.
+// planProposal returns the acts of a command about a proposal, and the resulting change.
 func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, CommandChange, error) {
 	at := c.At.UTC().Truncate(time.Microsecond)
 	if c.Op == OpPropose {
@@ -123,7 +124,7 @@ func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, Comman
 	return append(acts, act{payload: decided, key: schema.ProposalDecidedKey(c.ProposalID), at: at}), CommandChange{c.ProposalID, howDecided(decided)}, nil
 }
 
-// howDecided says how a proposal ended.
+// howDecided describes the decision on a proposal.
 func howDecided(p schema.ProposalDecidedPayload) string {
 	verdict := "rejected"
 	if p.Accepted {
@@ -136,9 +137,9 @@ func howDecided(p schema.ProposalDecidedPayload) string {
 	return verdict
 }
 
-// proposed is what the log holds of a proposal.
+// proposed is a proposal in the log.
 type proposed struct {
-	// made is zero if nobody made the proposal, and decided nil while nobody has decided on it.
+	// made is zero if there is no such proposal, and decided is nil while the proposal is open.
 	made    schema.ChangeProposedPayload
 	decided *schema.ProposalDecidedPayload
 }
@@ -165,15 +166,14 @@ func (a *Activities) madeProposal(ctx context.Context, project, id string) (p pr
 	return p, nil
 }
 
-// planPropose makes a proposal. One that is open already is not made again, and what a person has decided on is not asked
-// for again.
+// planPropose makes a proposal. An open proposal is not made again, and one that a person has decided on is refused.
 func (a *Activities) planPropose(ctx context.Context, c Command, at time.Time) ([]act, CommandChange, error) {
 	_, list, err := a.named(ctx, c.Project, c.EntryIDs)
 	if err != nil {
 		return nil, CommandChange{}, err
 	}
 	s := list[0]
-	if s.User != c.User { // Nobody learns of what another user has.
+	if s.User != c.User { // No user may learn about another user's entries.
 		return nil, CommandChange{}, boundary.Invalid(schema.ErrorEntryNotFound, noEntry(c.Project, c.EntryIDs[0]))
 	}
 	payload := schema.ChangeProposedPayload{
@@ -197,7 +197,7 @@ func (a *Activities) planPropose(ctx context.Context, c Command, at time.Time) (
 		if saysTheSame(s.Row, payload.Text) {
 			return nil, told, refusedf("entry %q says the same", s.ID)
 		}
-		if err := CorrectionInput(s.Row, saidOf(payload), at).CheckStatement(); err != nil {
+		if err := CorrectionInput(s.Row, correctionText(payload), at).CheckStatement(); err != nil {
 			return nil, told, refusedf("entry %q can't be corrected so: %w", s.ID, err)
 		}
 	}
@@ -209,7 +209,8 @@ func saysTheSame(e entry.Row, said string) bool {
 	return pair.Compare(e.Title, said).Strict || e.Content != "" && pair.Compare(e.Content, said).Strict
 }
 
-// planVerdict returns what follows for the entry from accepting or rejecting the proposal, or why it can't be.
+// planVerdict returns the events for the entry that follow from accepting or rejecting the proposal, or why that is
+// impossible.
 func (a *Activities) planVerdict(ctx context.Context, c Command, p schema.ChangeProposedPayload) ([]any, error) {
 	rows, err := a.entries.ByID(ctx, entry.InProject(c.Project).IDs([]string{p.EntryID}), entry.Standing)
 	if err != nil {
@@ -240,7 +241,7 @@ func (a *Activities) planVerdict(ctx context.Context, c Command, p schema.Change
 	return a.planRetire(ctx, c, w, list)
 }
 
-// correctedBy reports whether what took the entry's place was stated by who accepted the proposal.
+// correctedBy reports whether the entry was superseded by the statement of the person who accepted the proposal.
 func correctedBy(ctx context.Context, entries *entry.Reader, row entry.Row, p schema.ChangeProposedPayload) (bool, error) {
 	if row.SupersededBy == "" {
 		return false, nil
@@ -250,5 +251,5 @@ func correctedBy(ctx context.Context, entries *entry.Reader, row entry.Row, p sc
 		return false, err
 	}
 	by, known := rows[row.SupersededBy]
-	return known && by.SessionID == CorrectionInput(row, saidOf(p), time.Time{}).SessionID, nil
+	return known && by.SessionID == CorrectionInput(row, correctionText(p), time.Time{}).SessionID, nil
 }

@@ -35,20 +35,20 @@ func (b *passBench) proposals(q ProposalQuery) []Proposal {
 	return found
 }
 
-// stateCorrection states what the proposal says, as the person who accepts it, and has graduation consider that.
+// stateCorrection states the proposed correction as the person who accepts it, and runs a pass.
 func (b *passBench) stateCorrection(p Proposal) string {
 	b.t.Helper()
 	row := b.entry("p", p.Entry.EntryID)
-	in := CorrectionInput(row, p.Said(), b.now())
-	said, _, _ := strings.Cut(p.Said(), "\n")
+	in := CorrectionInput(row, p.CorrectionText(), b.now())
+	said, _, _ := strings.Cut(p.CorrectionText(), "\n")
 	ids := b.say(in.Key(), 40, spoken{text: said, corrects: row.ID, category: row.Category, entryType: row.Type})
 	b.pass("p")
 	require.Equal(b.t, ids[0], b.entry("p", row.ID).SupersededBy)
 	return ids[0]
 }
 
-// A proposal counts once and changes nothing, whoever makes it and however often. Accepted, it retires the entry in the
-// person's name, and names who proposed that; to accept it again changes nothing.
+// A proposal counts once and changes nothing, whoever makes it and however often. Accepting it retires the entry in the
+// person's name, with the proposer in the reason. Accepting it again changes nothing.
 func TestI1ProposalToRetire(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -89,8 +89,8 @@ func TestI1ProposalToRetire(t *testing.T) {
 	require.Equal(t, row, b.entry("p", id))
 }
 
-// A correction is accepted once the person has stated it. A crash in between leaves a proposal that is open, and that can be
-// accepted again and not rejected.
+// A correction is accepted once the person has stated it. After a crash in between, the proposal is open, and can be
+// accepted but not rejected.
 func TestI2ProposalToCorrect(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -123,8 +123,8 @@ func TestI2ProposalToCorrect(t *testing.T) {
 	require.Equal(t, "The event store is Postgres.", b.entry("p", by).Title)
 }
 
-// Nobody proposes to change what another user knows, or decides on a proposal of another project, and learns that it
-// exists.
+// A proposal about another user's entry, or a decision on another project's proposal, fails as if the target did not
+// exist.
 func TestI10Proposals(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -157,7 +157,7 @@ func TestI10Proposals(t *testing.T) {
 	require.Equal(t, schema.StatusActive, b.entry("p", id).Status)
 }
 
-// What can't be done is not proposed.
+// An impossible change can't be proposed.
 func TestProposalsRefused(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
@@ -187,7 +187,7 @@ func TestProposalsRefused(t *testing.T) {
 	require.Empty(t, b.proposals(ProposalQuery{Decided: true}))
 }
 
-// Another part of a proposal is another proposal, and the reason and who gives it are none.
+// Another value of any part gives another proposal, except for the reason and its author.
 func TestProposalIDs(t *testing.T) {
 	t.Parallel()
 	part := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "a/b", "1:a", "\x00", "한국"}), rapid.String())
@@ -215,7 +215,7 @@ func TestProposalIDs(t *testing.T) {
 	})
 }
 
-// Whoever proposes may write anything: checked, a command is either refused or said in one line that begins with the text.
+// For any text, a proposal is either refused or its statement begins with the text on a line of its own.
 func FuzzProposalCommand(f *testing.F) {
 	f.Add("The store is Postgres.", "the log says so", "mcp/x")
 	f.Add("a\u2028b", "\u202e", "x\ny")
@@ -226,7 +226,7 @@ func FuzzProposalCommand(f *testing.F) {
 		if c.Validate() != nil {
 			return
 		}
-		first, rest, _ := strings.Cut(saidOf(schema.ChangeProposedPayload{Text: text, Because: because, By: by}), "\n")
+		first, rest, _ := strings.Cut(correctionText(schema.ChangeProposedPayload{Text: text, Because: because, By: by}), "\n")
 		if first != strings.TrimSpace(text) || !strings.HasPrefix(rest, "proposed by ") {
 			t.Fatal(errors.New("what is stated begins with something else"), first, rest)
 		}

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Two entries with one title need not say the same: what stands behind the title counts, too.
+// Two entries with the same title need not say the same: their contents count, too.
 func TestRelateReadsContents(t *testing.T) {
 	t.Parallel()
 	say := func(title, content string) schema.Entry { return schema.Entry{Title: title, Content: content} }

@@ -19,8 +19,8 @@ import (
 	"axiommind/schema"
 )
 
-// RunGraduationCommand runs a person's command, all of it or nothing. Only the project's workflow may call it. A command
-// that is sent again changes nothing and has the same result.
+// RunGraduationCommand runs a person's command atomically. Only the project's workflow may call it. A repeated command
+// changes nothing and returns the same changes.
 func (a *Activities) RunGraduationCommand(ctx context.Context, c Command) (CommandResult, error) {
 	return boundary.Run(ctx, c, a.run)
 }
@@ -83,18 +83,18 @@ func (a *Activities) doneBefore(ctx context.Context, c Command) ([]any, error) {
 // maxChanges bounds the changes in a result.
 const maxChanges = 100
 
-// told says what the command's events did.
+// told returns the result of a command with the given event payloads.
 func told(payloads []any, fresh int) CommandResult {
 	result := CommandResult{Events: fresh}
 	at := map[string]int{}
 	var changes []CommandChange
 	say := func(id, what string) {
 		if i, known := at[id]; known {
-			changes[i].What = what
+			changes[i].Text = what
 			return
 		}
 		at[id] = len(changes)
-		changes = append(changes, CommandChange{ID: id, What: what})
+		changes = append(changes, CommandChange{ID: id, Text: what})
 	}
 	for _, payload := range payloads {
 		switch p := payload.(type) {
@@ -121,7 +121,8 @@ func told(payloads []any, fresh int) CommandResult {
 	return result
 }
 
-// outcome says how a conflict ended. One that ends because a side is no longer believed does not say that the other is right.
+// outcome describes how a conflict ended. If it ended because a side is no longer believed, the other side need not be
+// right.
 func outcome(p schema.ConflictResolvedPayload) string {
 	switch {
 	case p.By == ResolvedByGraduation:
@@ -133,7 +134,7 @@ func outcome(p schema.ConflictResolvedPayload) string {
 	}
 }
 
-// refusedf returns the error of a command that does not fit what is known of the entries.
+// refusedf returns the error of a command that does not fit the state of the entries.
 func refusedf(format string, args ...any) error {
 	return boundary.Invalid(schema.ErrorGraduationRefused, fmt.Errorf(format, args...))
 }
@@ -159,7 +160,7 @@ func (a *Activities) planCommand(ctx context.Context, c Command) ([]any, error) 
 	}
 }
 
-// named loads the entries with the ids, in their order and each once.
+// named loads the entries with the ids, in the order of the ids and each once.
 func (a *Activities) named(ctx context.Context, project string, ids []string) (*snapshot, []*statement, error) {
 	w := &snapshot{project: project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}, messages: map[place]schema.Message{}}
 	l := a.loader()
@@ -191,12 +192,12 @@ func noEntry(project, id string) error {
 	return fmt.Errorf("entry %q in project %q: %w: give a whole id, as search and facts print it", id, project, entry.ErrNotFound)
 }
 
-// ended reports whether the entry is no longer believed because something took its place, or because somebody said so.
+// ended reports whether the entry is no longer believed, because it was retired or superseded.
 func ended(s *statement) bool {
 	return s.Status == schema.StatusDeprecated || s.Status == schema.StatusSuperseded
 }
 
-// endedAs is how an entry that is no longer believed is called.
+// endedAs returns the user's word for the status of an entry that is no longer believed.
 func endedAs(status schema.Status) string {
 	if status == schema.StatusDeprecated {
 		return "retired"
@@ -222,7 +223,8 @@ func (a *Activities) planRetire(ctx context.Context, c Command, w *snapshot, lis
 	return out, err
 }
 
-// closeConflicts ends the open conflicts of which a side is no longer believed. Nobody said that the other side is right.
+// closeConflicts resolves the open conflicts with a side that is no longer believed. That does not make the other side
+// right.
 func (a *Activities) closeConflicts(ctx context.Context, w *snapshot) ([]schema.ConflictResolvedPayload, error) {
 	l := a.loader()
 	if err := l.readConflicts(ctx, w); err != nil {
@@ -253,7 +255,7 @@ func planRestore(c Command, list []*statement) ([]any, error) {
 
 // planDecide records a decision that rests on the entries. All of them were verified and believed when it was made.
 func (a *Activities) planDecide(ctx context.Context, c Command, list []*statement) ([]any, error) {
-	// A ground is shown once the ledger says that it is verified.
+	// The ledger shows only grounds that it knows to be verified.
 	if err := a.projectSessions(ctx, c.Project); err != nil {
 		return nil, err
 	}
@@ -323,7 +325,7 @@ func (a *Activities) taskGrounds(ctx context.Context, c Command) ([]schema.Decis
 	return out, nil
 }
 
-// planResolve ends the conflicts. The sides that are wrong are retired, which ends their other conflicts, too.
+// planResolve resolves the conflicts. The wrong sides are superseded, which also ends their other conflicts.
 func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) {
 	found := &snapshot{project: c.Project, conflicts: map[string]conflictState{}}
 	if err := readConflicts(ctx, a.conn, found, "conflict_id IN ?", table.Set(c.ConflictIDs)); err != nil {
@@ -354,7 +356,7 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 	if err := a.loader().readConflicts(ctx, w); err != nil {
 		return nil, err
 	}
-	// Who says which of two statements is right says so of all that state them.
+	// The choice between two statements applies to all entries that state them.
 	asked := map[[2]string]bool{}
 	between := func(k conflictState) [2]string {
 		return [2]string{min(said[k.older], said[k.newer]), max(said[k.older], said[k.newer])}
@@ -401,7 +403,8 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 	return out, err
 }
 
-// sayingTheSame returns the ids of the entries and of all that are linked to the same one, each with the id of the oldest.
+// sayingTheSame returns the ids of the entries and of all that are linked to the same original, each with the id of the
+// original.
 func (a *Activities) sayingTheSame(ctx context.Context, project string, ids []string) (map[string]string, error) {
 	roots := map[string]string{}
 	add := func(condition string, of []string) error {

@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// BenchmarkPass is a pass over one new session of a project with 10,000 entries, some of which it says again. What is
-// loaded does not grow with the project.
+// BenchmarkPass runs a pass over one new session of a project with 10,000 entries. The session restates some of them.
+// The number of loaded entries does not grow with the project.
 func BenchmarkPass(b *testing.B) {
 	bench := newPassBench(b)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -53,14 +53,14 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// A sentence that many sessions say, each with another number, makes conflicts in proportion to their number. What says the
-// same thousands of times is linked to the first, and a correction still corrects all.
+// A sentence of many sessions, each with another number, causes conflicts in proportion to their number. Thousands of
+// restatements are linked to the first, and a correction still corrects all of them.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	crowds(t, 8)
 }
 
-// crowds has a sentence said by twice as many as an entry is compared with.
+// crowds states a sentence twice as often as the number of entries that one is compared with.
 func crowds(t *testing.T, most int) {
 	t.Helper()
 	b := newPassBench(t)

@@ -11,58 +11,59 @@ import (
 	"axiommind/schema"
 )
 
-// snapshot is what a pass knows when it is planned: the entries of the sessions that it considers, what may conflict with them
-// or say the same, and what graduation said of all these before.
+// snapshot is the input of a pass: the entries of the sessions to consider, the entries that may conflict with or
+// repeat them, and the earlier acts of graduation on all of these.
 type snapshot struct {
 	project string
 	at      time.Time
-	// sessions are those to consider, and head the position of graduation's own stream at which all was read.
+	// sessions are those to consider, and head is the position of the graduation stream at which the snapshot was read.
 	sessions []pendingSession
 	head     uint64
-	// focus are the ids of the entries that the sessions speak of.
+	// focus has the ids of the entries that the sessions created or changed.
 	focus []string
-	// entries are all that were loaded, by id, and near are the ids of those that share a key with an entry.
+	// entries has all loaded entries by id, and near the ids of the entries that share a key with an entry.
 	entries map[string]*statement
 	near    map[string][]string
-	// conflicts are those that a loaded entry is a side of, by id, and decided the ids of recorded decisions.
+	// conflicts has the conflicts of the loaded entries by id, and decided the ids of recorded decisions.
 	conflicts map[string]conflictState
 	decided   map[string]bool
-	// messages are those that evidence is compared by, or checked against.
+	// messages has the messages for comparing sources and checking evidence.
 	messages map[place]schema.Message
 
-	// parsed are titles, compared are relations by the ids of two entries, and neighbours what is around an entry by its id:
-	// all of what was asked for before.
+	// parsed, compared and neighbours are caches: parsed titles, relations by the ids of two entries, and the
+	// neighbours of an entry by its id.
 	parsed     map[string]pair.Statement
 	compared   map[[2]string]pair.Relation
 	neighbours map[string][]*statement
 }
 
-// pendingSession is a session with something that graduation has not considered.
+// pendingSession is a session with changes that graduation has not considered.
 type pendingSession struct {
 	schema.SessionKey
 	stream string
-	// seq is the position of the last row of its stream, and build the build that wrote it. It is empty if graduation has
-	// considered the row before.
+	// seq is the position of the last row of its stream, and build is the build that wrote the row. build is empty if
+	// graduation has already considered the row.
 	seq   uint64
 	build string
 }
 
-// place is a message of a session.
+// place identifies a message by its stream and index.
 type place struct {
 	stream string
 	index  int
 }
 
-// statement is an entry with what was said of it in the stream of graduation.
+// statement is an entry with the acts of graduation on it.
 type statement struct {
 	entry.Row
 	// ended, staged and linked are the last acts of graduation on its status, its stage and its original.
 	ended, staged, linked mark
-	// sessionStage is the stage that its own session has lifted it to.
+	// sessionStage is the stage that the entry reached in its own session.
 	sessionStage schema.Stage
-	// checkedBy is the build whose check did.
+	// checkedBy is the build whose check set sessionStage.
 	checkedBy string
-	// confirmedBy is the person who confirmed it last, and confirmedAt when a person or a model did.
+	// confirmedBy is the person who confirmed it last, and confirmedAt is the time of the last confirmation by a person
+	// or a model.
 	confirmedBy string
 	confirmedAt time.Time
 }
@@ -79,7 +80,7 @@ type mark struct {
 	at      time.Time
 }
 
-// conflictState is what the ledger says of a conflict.
+// conflictState is the state of a conflict in the ledger.
 type conflictState struct {
 	older, newer string
 	open         bool
@@ -88,32 +89,33 @@ type conflictState struct {
 	last uint64
 }
 
-// ResolvedByGraduation is who resolves a conflict when one side is no longer believed.
+// ResolvedByGraduation is the recorded resolver of a conflict that ends because a side is no longer believed.
 const ResolvedByGraduation = "graduation"
 
-// stated reports whether the entry was found in its session, in what the user or the assistant said: the text of a tool or
-// of a document may be written to contest what the user has said, or to take its place.
+// stated reports whether the entry's evidence was found in the words of the user or the assistant. The text of a tool
+// or a document is excluded, since it may be written to contest or replace the user's statements.
 func (s *statement) stated() bool {
 	return s.EvidenceAligned && schema.Untrusted(s.Evidence) == ""
 }
 
-// believed reports whether the entry was stated, and nothing has taken its place.
+// believed reports whether the entry was stated, and is neither superseded nor retired.
 func (s *statement) believed() bool { return s.stated() && s.stands() }
 
-// stands reports whether nothing has taken the entry's place, whoever states it.
+// stands reports whether the entry is neither superseded nor retired, whoever states it.
 func (s *statement) stands() bool {
 	return s.Status == schema.StatusActive || s.Status == schema.StatusContested
 }
 
-// active reports whether the entry is believed, and nothing contests it.
+// active reports whether the entry is believed and not contested.
 func (s *statement) active() bool { return s.Status == schema.StatusActive }
 
-// gained reports whether the entry's evidence is not of its own session's builds, whose check has not seen it.
+// gained reports whether the entry's evidence came from another session or from a confirmation. Then the check of its
+// own session has not seen it.
 func (s *statement) gained() bool {
 	return s.EvidenceProven && (s.EvidenceSessionID != s.SessionID || !s.confirmedAt.IsZero())
 }
 
-// corrects reports whether the entry states that something else is wrong.
+// corrects reports whether the entry corrects another statement.
 func (s *statement) corrects() bool {
 	return s.Corrects != "" || s.Type == schema.EntryFact && s.Category == categoryCorrection
 }
@@ -121,8 +123,8 @@ func (s *statement) corrects() bool {
 // categoryCorrection is the category of the facts that correct earlier ones.
 const categoryCorrection = "correction"
 
-// older reports whether a was stated before b: by time, then by place in their session. Ties are broken by what does not
-// depend on the order of processing.
+// older reports whether a was stated before b: by time, then by place in their session. Ties are broken independently
+// of the order of processing.
 func older(a, b *statement) bool {
 	if c := a.OccurredAt.Compare(b.OccurredAt); c != 0 {
 		return c < 0
@@ -135,7 +137,7 @@ func older(a, b *statement) bool {
 	) < 0
 }
 
-// compareStated compares the places in one session at which entries are stated first.
+// compareStated compares the places of the first evidence of two entries of one session.
 func compareStated(a, b schema.Entry) int {
 	am, ab := statedAt(a)
 	bm, bb := statedAt(b)
@@ -160,7 +162,7 @@ func inOrder(a, b *statement) (*statement, *statement) {
 	return a, b
 }
 
-// parse takes a title apart, each once.
+// parse parses a title, each title once.
 func (w *snapshot) parse(title string) pair.Statement {
 	s, known := w.parsed[title]
 	if !known {
@@ -173,7 +175,7 @@ func (w *snapshot) parse(title string) pair.Statement {
 	return s
 }
 
-// relation says how two entries relate, whatever their order.
+// relation returns the relation of two entries, given in any order.
 func (w *snapshot) relation(a, b *statement) pair.Relation {
 	a, b = inOrder(a, b)
 	key := [2]string{a.ID, b.ID}
@@ -188,13 +190,13 @@ func (w *snapshot) relation(a, b *statement) pair.Relation {
 	return r
 }
 
-// relate compares what two entries say, the older first. A title may be cut, or be the name of a longer text: entries say
-// the same only if their contents do, too, and in the same words only if these are.
+// relate compares the statements of two entries, the older first. A title may be cut or name a longer text. So entries
+// say the same only if their contents agree too, and strictly so only if the contents are equal.
 func relate(parse func(title string) pair.Statement, a, b schema.Entry) pair.Relation {
 	r := parse(a.Title).Compare(parse(b.Title))
 	switch {
 	case r.Kind == pair.Conflict && (a.Type == schema.EntryReference || b.Type == schema.EntryReference):
-		return pair.Relation{} // A reference points at one thing, and another at another.
+		return pair.Relation{} // Two references may point at different things.
 	case r.Kind != pair.Restatement:
 		return r
 	}
@@ -210,7 +212,7 @@ func relate(parse func(title string) pair.Statement, a, b schema.Entry) pair.Rel
 	}
 }
 
-// beyondTitle returns what an entry says beside its title, in the form in which equal statements are equal.
+// beyondTitle returns the normalized content of an entry, or "" if it equals the title.
 func beyondTitle(e schema.Entry) string {
 	if claim := pair.Claim(e.Content); claim != pair.Claim(e.Title) {
 		return claim
@@ -237,7 +239,7 @@ func (w *snapshot) around(s *statement) []*statement {
 	return out
 }
 
-// focused returns the entries that the sessions speak of, the oldest first.
+// focused returns the entries in focus, the oldest first.
 func (w *snapshot) focused() []*statement {
 	var out []*statement
 	for _, id := range w.focus {

@@ -13,14 +13,14 @@ import (
 	"axiommind/schema"
 )
 
-// No row of a ledger of another project is ever read, and none of another user where one is named, although all of them state,
+// No ledger returns a row of another project, or of another user if one is named, although all of them state,
 // contradict, decide and propose the same.
 func TestI10NoLedgerCrossesOwners(t *testing.T) {
 	t.Parallel()
 	noLedgerCrosses(t, 4)
 }
 
-// noLedgerCrosses reads the ledgers of projects and users with n of the names that are easily taken for the first one.
+// noLedgerCrosses reads the ledgers of projects and users with n names that are easily confused with the first one.
 func noLedgerCrosses(t *testing.T, n int) {
 	t.Helper()
 	b := newPassBench(t)
@@ -29,7 +29,7 @@ func noLedgerCrosses(t *testing.T, n int) {
 	of := map[string]schema.Scope{}
 	users, raised := map[string]int{}, []string{}
 	for n, o := range stacktest.Owners(names) {
-		// An agent is not asked for here, and each project is a round over the tables: some have to do.
+		// The queries here name no agent. Each project costs a round over the tables, so a part of them must suffice.
 		if o.Agent != "" || o.Project != names[0] && n%4 > 0 {
 			continue
 		}
@@ -117,7 +117,7 @@ func noLedgerCrosses(t *testing.T, n int) {
 	}
 }
 
-// A read of a ledger that names no project is refused.
+// A read of a ledger without a project is refused.
 func TestI10EmptyProjectIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)

@@ -14,23 +14,23 @@ import (
 	"axiommind/schema"
 )
 
-// Retrieved is what a request returned of a project.
+// Retrieved is a request that returned entries of a project.
 type Retrieved struct {
 	schema.Scope
-	// RequestID names the request: recorded again, it counts once.
+	// RequestID identifies the request. A repeated request counts once.
 	RequestID string
 	By        schema.Retrieval
 	EntryIDs  []string
 	At        time.Time
-	// Actor asked for it.
+	// Actor sent the request.
 	Actor string
 }
 
 // maxRetrieved bounds the entries of one event.
 const maxRetrieved = 1000
 
-// RecordRetrieved appends what was retrieved to the log, and brings the table of usage up to date with its stream.
-// Nothing is recorded of a request that returned no entry.
+// RecordRetrieved appends the request to the log, and brings the table of usage up to date with its stream. A request
+// that returned no entry is not recorded.
 func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn, r Retrieved) error {
 	ids := slices.Compact(slices.Sorted(slices.Values(r.EntryIDs)))
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
@@ -49,7 +49,7 @@ func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn,
 		return err
 	}
 	stream := schema.UsageStream(r.Project, r.RequestID)
-	// Whoever else writes the stream meanwhile makes the append begin again, which the log sees to.
+	// If another process writes the stream meanwhile, the log retries the append.
 	ctx, err = log.AsWriter(ctx, stream, schema.StreamHead{})
 	if err != nil {
 		return err
@@ -69,13 +69,13 @@ type UsageProjector struct{ conn driver.Conn }
 // NewUsageProjector returns the projector over the connection.
 func NewUsageProjector(conn driver.Conn) *UsageProjector { return &UsageProjector{conn: conn} }
 
-// Name is that of the projector's offsets.
+// Name is the name of the projector's offsets.
 func (*UsageProjector) Name() string { return "usage" }
 
-// Types are those of the events that tell what was retrieved.
+// Types are the types of the events that record retrievals.
 func (*UsageProjector) Types() []string { return []string{schema.EntriesRetrieved} }
 
-// StreamPrefix is that of the streams of usage.
+// StreamPrefix is the prefix of the streams of usage.
 func (*UsageProjector) StreamPrefix() string { return schema.UsagePrefix }
 
 // Version is increased whenever the content of the rows changes.
@@ -88,7 +88,7 @@ func (*UsageProjector) Tables() []eventlog.Table { return []eventlog.Table{{Name
 func (p *UsageProjector) Apply(ctx context.Context, events []schema.Event) error {
 	var rows [][]any
 	for _, event := range events {
-		// The stream says whose the entries are, which no payload can gainsay.
+		// The project comes from the stream, which no payload can override.
 		project, err := schema.ParseUsageStream(event.Stream)
 		if err != nil {
 			return fmt.Errorf("read event %q: %w", event.ID, err)

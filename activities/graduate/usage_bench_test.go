@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// BenchmarkRecordRetrieved is what a search that has answered goes on to do, in a program of its own.
+// BenchmarkRecordRetrieved measures the recording after a search, as in a new process.
 func BenchmarkRecordRetrieved(b *testing.B) {
 	conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
 	n := 0

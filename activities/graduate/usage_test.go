@@ -40,8 +40,8 @@ func usageOf(t testing.TB, conn driver.Conn) map[string]used {
 	return out
 }
 
-// I3, I4: whatever is retrieved, recorded once or again, the table says how often and when, and a rebuild gives the same
-// rows.
+// I3, I4: for any retrievals, recorded once or twice, the table has their counts and times, and a rebuild gives the
+// same rows.
 func TestI3Usage(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -95,7 +95,7 @@ func TestI3Usage(t *testing.T) {
 	require.Equal(t, want, usageOf(t, conn))
 }
 
-// Requests of many programs at once are all counted, and each is recorded although others write the same streams.
+// All requests of many concurrent programs are recorded and counted, although they write the same streams.
 func TestUsageOfManyAtOnce(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -104,7 +104,7 @@ func TestUsageOfManyAtOnce(t *testing.T) {
 	failed := make(chan error, programs*each)
 	for p := range programs {
 		wait.Go(func() {
-			log := eventlog.New(conn, eventlog.Options{}) // Nothing of it is shared with the others.
+			log := eventlog.New(conn, eventlog.Options{}) // The programs share no log.
 			for n := range each {
 				failed <- RecordRetrieved(t.Context(), log, conn, Retrieved{
 					Scope: schema.Scope{Project: "p", User: "u"}, RequestID: fmt.Sprint(p, "/", n), By: schema.RetrievedByContext,
@@ -137,7 +137,7 @@ func TestRecordRetrievedRefuses(t *testing.T) {
 	require.NoError(t, RecordRetrieved(t.Context(), nil, nil, whole), "nothing was returned: nobody is asked")
 }
 
-// An event in a stream that no project's usage is in stops the projection.
+// An event in a stream of no project's usage stops the projection.
 func TestUsageOfAnotherStream(t *testing.T) {
 	t.Parallel()
 	err := (&UsageProjector{}).Apply(context.Background(), []schema.Event{{ID: "x", Stream: "usage/p", Type: schema.EntriesRetrieved}})

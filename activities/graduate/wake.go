@@ -13,12 +13,13 @@ import (
 	"axiommind/schema"
 )
 
-// WakeInput names the project whose graduation has something to consider.
+// WakeInput names the project whose graduation has pending sessions.
 type WakeInput struct {
 	Project string `json:"project"`
 }
 
-// WakeGraduation tells the writer of the project's graduation that a session has changed. It does not wait for it.
+// WakeGraduation signals the writer of the project's graduation that a session has changed. It does not wait for the
+// pass.
 func (a *Activities) WakeGraduation(ctx context.Context, in WakeInput) error {
 	_, err := boundary.Run(ctx, in, func(ctx context.Context, in WakeInput) (struct{}, error) {
 		return struct{}{}, boundary.WriterOf(schema.GraduationInput{Project: in.Project}).Wake(ctx, a.temporal)
@@ -26,12 +27,12 @@ func (a *Activities) WakeGraduation(ctx context.Context, in WakeInput) error {
 	return err
 }
 
-// maxWoken bounds the projects that are woken at once. The others are woken by their next session, or when a worker starts
+// maxWoken bounds the projects to wake at once. The others are woken by their next session, or when a worker starts
 // again.
 const maxWoken = 1000
 
-// WakeWaiting wakes the graduation of the projects with sessions that it has not considered: a worker may have been killed
-// before it could tell, or is of a later version of the rules.
+// WakeWaiting wakes the graduation of the projects with pending sessions. A worker may have been killed before it woke
+// them, or the rules may have a newer version.
 func WakeWaiting(ctx context.Context, conn table.Conn, c client.Client) error {
 	var projects []string
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {

@@ -228,8 +228,8 @@ func read(answer storedAnswer) (Result, error) {
 	return readResponse(response)
 }
 
-// readResponse reads what a model answered. An answer that the model did not end by itself is truncated, whatever its
-// JSON looks like: some servers close the brackets of what they cut off. What cannot be read of it is not there.
+// readResponse reads a model's answer. An answer that the model did not end by itself is truncated, even if its JSON
+// looks whole: some servers close the brackets of a truncated answer. Its unreadable parts are missing then.
 func readResponse(response Response) (Result, error) {
 	result, err := ReadExtraction(response.Text)
 	if response.FinishReason == FinishLength {

@@ -34,8 +34,8 @@ type Question struct {
 	BuildID   string
 }
 
-// QuestionKey returns the key of a request to the model with the parts, which say what else tells it from others, such
-// as the version of the prompt.
+// QuestionKey returns the key of a request to the model. The parts distinguish it further, for example by the version
+// of the prompt.
 func QuestionKey(id ModelIdentity, req Request, parts ...string) string {
 	settings := settingsOf(req.Params)
 	return schema.HashParts(append([]string{"question", id.Provider, id.Model, settings, req.System, req.Prompt, string(req.Schema)}, parts...)...)
@@ -48,7 +48,8 @@ type Answered struct {
 	Text string
 	// Truncated is true if the model stopped at its limit of tokens.
 	Truncated bool
-	// Usage is what the call cost. It is zero if the answer was stored before, but not by an attempt of the same activity.
+	// Usage is the cost of the call. It is zero if the answer was stored before, but not by an attempt of the same
+	// activity.
 	Usage schema.Usage
 }
 
@@ -84,8 +85,8 @@ func (a *Archive) Ask(ctx context.Context, q Question) (Answered, error) {
 	return answer, err
 }
 
-// answeredTo is answeredIn with the usage, if an earlier attempt of the activity in the context has paid for the answer: one that
-// broke off before it could tell.
+// answeredTo is answeredIn with the usage, if an earlier attempt of the activity in the context has paid for the
+// answer. That attempt broke off before it reported the usage.
 func answeredTo(ctx context.Context, event schema.Event) (Answered, error) {
 	answer, err := answeredIn(event)
 	if err == nil && activity.IsActivity(ctx) && paidByAttempt(activity.GetInfo(ctx), event.TS) {

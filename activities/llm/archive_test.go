@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// I2: what a call cost is told by the attempt that comes after one that broke off, and by nobody who finds an older answer.
+// I2: the cost of a call is reported by the attempt that follows a broken one, but not by a reader of an older answer.
 func TestI2UsageOfABrokenAttempt(t *testing.T) {
 	t.Parallel()
 	scheduled := time.Date(2026, 11, 1, 2, 0, 0, 0, time.UTC)
@@ -17,7 +17,7 @@ func TestI2UsageOfABrokenAttempt(t *testing.T) {
 		answered time.Duration
 		paid     bool
 	}{
-		{1, time.Second, false}, // Somebody else has asked the same at that time.
+		{1, time.Second, false}, // Another run asked the same at that time.
 		{2, time.Second, true},
 		{2, 0, true},
 		{3, -time.Second, false},

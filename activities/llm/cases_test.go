@@ -24,7 +24,7 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// judgeUpdate judges what is read from an answer, which is a text or a list of blocks.
+// judgeUpdate judges the update read from an answer, which is a text or a list of blocks.
 func judgeUpdate(input, expect json.RawMessage) string {
 	var in struct {
 		Response json.RawMessage `json:"response"`
@@ -38,7 +38,7 @@ func judgeUpdate(input, expect json.RawMessage) string {
 		History  map[string]json.RawMessage `json:"history"`
 		Error    string                     `json:"error"`
 		Message  string                     `json:"message"`
-		// Retry is what may follow; the reader changes nothing, so that anything may.
+		// Retry describes an allowed second question. The reader changes nothing, so that any is allowed.
 		Retry any `json:"retry"`
 	}
 	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {

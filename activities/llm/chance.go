@@ -12,8 +12,8 @@ import (
 
 // Chance describes how similar texts without anything in common are under an embedder.
 type Chance struct {
-	// Means holds the mean of the vectors of unrelated texts, for each of some languages: an embedder may know one of them
-	// and tell the others by their script alone.
+	// Means holds the mean of the vectors of unrelated texts, for each of some languages: an embedder may know one of
+	// them and distinguish the others by their script alone.
 	Means [][]float32 `json:"means"`
 	// Deviation is the standard deviation of the similarities of texts in one language from their mean. It is infinite where a
 	// similarity means nothing.
@@ -23,8 +23,8 @@ type Chance struct {
 // Calibrated is an embedder whose [Chance] is known. That of others is measured by [MeasureChance].
 type Calibrated interface{ Chance() Chance }
 
-// Similarity returns the mean similarity of a query, whose vector has length 1, to unrelated texts in its own language, which
-// is the one with the highest mean, and to those in all languages. Without means both are 0.
+// Similarity returns the mean similarity of a query, whose vector has length 1, to unrelated texts: own in its own
+// language, which is the one with the highest mean, and all in all languages. Without means both are 0.
 func (c Chance) Similarity(query []float32) (own, all float64) {
 	for i, mean := range c.Means {
 		similarity := dot(mean, query)
@@ -44,8 +44,8 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-// unrelated are eight sentences that have nothing in common, in six languages: a query is nearer to texts in its own
-// language, whatever they say.
+// unrelated are eight unrelated sentences, in six languages: a query is nearer to texts in its own language, whatever
+// they say.
 var unrelated = [][]string{
 	{
 		"The train to Lisbon leaves at noon.", "Der Zug nach Lissabon fährt mittags ab.", "El tren a Lisboa sale al mediodía.",

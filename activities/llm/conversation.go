@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// maxSaid is the length in code points from which ConversationText cuts a message, and saidEnd what it keeps of
-	// each end.
-	maxSaid = 1000
-	saidEnd = 500
-	cutMark = "\n...[truncated]...\n"
+	// maxConversation is the length in code points from which on ConversationText cuts a message, and keptEnd the length that
+	// it keeps at each end.
+	maxConversation = 1000
+	keptEnd         = 500
+	cutMark         = "\n...[truncated]...\n"
 )
 
 // uploads are the blocks in which a harness lists the files of a message. Their paths mean nothing later.
 var uploads = regexp.MustCompile(`(?is)<uploaded_files>.*?</uploaded_files>\n*|<current_uploads>.*?</current_uploads>\n*`)
 
-// angles keeps a message from closing a block of the prompt that it stands in.
+// angles keeps a message from closing its block of the prompt.
 var angles = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// ConversationText returns the conversation for a model to read: what people and the agent said, as blocks that begin
-// with "User: " or "Assistant: ". The parts of one message are joined by a space. A message over 1000 code points is cut
-// in the middle, because its beginning says what it is about and its end what follows from it. Angle brackets and
-// ampersands come out as entities, so that a quote from this text has to be unescaped before it is looked up. It is for
-// questions about a conversation: what is to be proven is asked with [RenderWindow], which leaves nothing out.
+// ConversationText returns the texts of people and the agent for a model to read, as blocks that begin with "User: " or
+// "Assistant: ". The parts of one message are joined by a space. A message over 1000 code points is cut in the middle,
+// because its beginning has its topic and its end its conclusion. Angle brackets and ampersands come out as entities,
+// so that a quote from this text must be unescaped before it is looked up. It is for questions about a conversation.
+// Questions that need evidence use [RenderWindow], which leaves nothing out.
 func ConversationText(messages []schema.Message) string {
 	var blocks []string
 	var open schema.Message
@@ -54,7 +54,7 @@ func sameMessage(a, b schema.Message) bool {
 	return a.Role == b.Role && a.SourceID != "" && a.SourceID == b.SourceID && a.Line == b.Line
 }
 
-// block returns what one message says, or "" if that is nothing.
+// block returns the block of one message, or "" if it is empty.
 func block(role schema.Role, text string) string {
 	name := "Assistant: "
 	if role == schema.RoleUser {
@@ -64,8 +64,8 @@ func block(role schema.Role, text string) string {
 	if text == "" {
 		return ""
 	}
-	if runes := []rune(text); len(runes) > maxSaid {
-		text = string(runes[:saidEnd]) + cutMark + string(runes[len(runes)-saidEnd:])
+	if runes := []rune(text); len(runes) > maxConversation {
+		text = string(runes[:keptEnd]) + cutMark + string(runes[len(runes)-keptEnd:])
 	}
 	return name + angles.Replace(text)
 }

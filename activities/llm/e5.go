@@ -60,8 +60,8 @@ func newModel(c EmbedderConfig) (Embedder, error) {
 	return ModelEmbedder{m}, nil
 }
 
-// ModelEmbedder embeds texts in this process with the model of a directory. Its version has the digest of the model's files, so
-// that vectors of two models are never compared, whatever their directories are called.
+// ModelEmbedder embeds texts in this process with the model of a directory. Its version has the digest of the model's
+// files, so that vectors of two models are never compared, even if their directories have the same name.
 type ModelEmbedder struct{ model *onnx.Model }
 
 // Version implements [Embedder].

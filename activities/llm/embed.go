@@ -15,7 +15,7 @@ type remoteEmbedder struct {
 	model      string
 	dimensions int
 	batch      int
-	// call makes one request and returns one vector for each text, in order. query says that the texts are asked for.
+	// call makes one request and returns one vector for each text, in order. query says that the texts are queries.
 	call func(ctx context.Context, texts []string, query bool) ([][]float32, error)
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // EmbedderOf returns the embedder of the version: the configured one if it has that version, one that needs no key, or
-// another model of the configured provider. It makes no request. Of a model whose name the version does not tell (a version
-// has letters, digits, dots and dashes only) it knows the provider's default.
+// another model of the configured provider. It makes no request. A version has letters, digits, dots and dashes only.
+// If that hides the model's name, EmbedderOf knows only the provider's default.
 func EmbedderOf(ctx context.Context, c EmbedderConfig, version string) (Embedder, error) {
 	own, ownErr := NewEmbedder(ctx, c)
 	if ownErr == nil && own.Version() == version {
@@ -55,7 +55,7 @@ func EmbedderOf(ctx context.Context, c EmbedderConfig, version string) (Embedder
 	return nil, ownErr
 }
 
-// providerOf returns the provider of the version, and what follows its name.
+// providerOf returns the provider of the version, and the rest of it after the provider's name.
 func providerOf(version string) (p Provider, rest string) {
 	name, rest, _ := strings.Cut(version, "-")
 	for _, p := range providers {

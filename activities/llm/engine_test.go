@@ -97,8 +97,8 @@ func TestWorkIsSeenBeyondTheWindow(t *testing.T) {
 // asked is a model that is not local: its answers are stored before they are read.
 type asked struct{ Model }
 
-// A local model is not asked window by window: the plan records what it finds, and stores no answer of its own. A
-// second attempt changes nothing.
+// A local model is not asked window by window: the plan records its results, and stores no answer of its own. A second
+// attempt changes nothing.
 func TestLocalModelIsNotAsked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -131,7 +131,7 @@ func TestLocalModelIsNotAsked(t *testing.T) {
 	require.Equal(t, in.Extractor, recorded[0].Extractor)
 }
 
-// A plan reads what lies beyond what is extracted, and a window what it shows: neither grows with the session.
+// A plan reads only messages that are not extracted yet, and a window only its own: neither grows with the session.
 func TestReadsWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

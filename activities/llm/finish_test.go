@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// An answer that ended at the limit of tokens has no end, whatever its JSON looks like: its window is asked about again,
-// for the rest or in halves, and no other build takes the answer for its own.
+// An answer that ended at the limit of tokens is truncated, even if its JSON looks whole. Its window is asked about
+// again, for the rest or in halves, and no other build uses the answer as its own.
 func TestFinishAtTheLimitIsTruncated(t *testing.T) {
 	t.Parallel()
 	entry := `{"entryId":"e1","type":"decision","title":"We use Go.","evidence":[{"messageIndex":0,"quote":"We decided to use Go."}]}`

@@ -20,8 +20,8 @@ import (
 
 const testKey = "secret-key-0123456789"
 
-// wire is a server that speaks a provider's protocol: it answers every request with one status,
-// some headers and one body, and remembers what it was sent.
+// wire is a server that speaks a provider's protocol: it answers every request with one status, some headers and one
+// body, and records the request.
 type wire struct {
 	*httptest.Server
 	calls  atomic.Int32

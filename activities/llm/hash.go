@@ -36,8 +36,9 @@ func (Hash) Version() string { return "hash-v2-384" }
 // Dimensions implements [Embedder].
 func (Hash) Dimensions() int { return HashDimensions }
 
-// Alpha is how much the vectors should weigh in a search beside words, of 1: they know words alone, and less well. It was
-// measured: with 0.3 a search finds less on dialogues, and with 0 less among long replies.
+// Alpha is the weight of the vectors in a hybrid search, of 1. It is low because they know words alone, and less well
+// than the keyword search. It was measured: with 0.3 a search finds less on dialogues, and with 0 less among long
+// replies.
 func (Hash) Alpha() float64 { return 0.15 }
 
 // Chance implements [Calibrated]. The similarity of texts without common content words means nothing: it comes from function

@@ -15,17 +15,17 @@ type place struct {
 
 func placeOf(w schema.Window) place { return place{w.Hash, w.First, w.ByteStart} }
 
-// fate is what becomes of a window that was asked about.
-type fate int
+// nextStep is the next step for a window that was asked about.
+type nextStep int
 
 const (
-	// settled: it has a complete answer, or its halves have taken its place.
-	settled fate = iota
+	// settled: it has a complete answer, or its halves have replaced it.
+	settled nextStep = iota
 	// givenUp: it failed and is too small to be halved.
 	givenUp
-	// later: the next build goes on with it.
+	// later: the next build continues it.
 	later
-	// again: it is asked about again: for the rest, if there was an answer.
+	// again: the model is asked about it again, or only for the rest if there was an answer.
 	again
 	// halve: its halves are asked about.
 	halve
@@ -46,8 +46,8 @@ type ledger struct {
 	places []place
 	last   map[place]extraction
 	failed map[place]bool
-	// recorded counts what the build has recorded, once open has been called: each window as its latest extraction
-	// leaves it, without those that are asked about next and those that were halved.
+	// recorded counts the build's records once open has been called: each window by its latest extraction, without
+	// those that are asked about next and those that were halved.
 	recorded RecordResult
 }
 
@@ -65,7 +65,7 @@ func (l *ledger) add(x extraction) {
 		l.places = append(l.places, at)
 	}
 	l.failed[at] = x.Failed()
-	// Once entries of a truncated answer were kept, they stay kept, whatever comes later.
+	// Entries of a truncated answer that were kept once stay kept.
 	x.Window.Kept = l.last[at].Window.Kept || x.Window.Kept || len(x.Entries) > 0
 	x.Entries, x.Rejected = nil, nil
 	l.last[at] = x
@@ -89,15 +89,14 @@ func (l *ledger) halvesOf(w schema.Window) (found halves) {
 	return found
 }
 
-// decide returns what becomes of each of the places.
+// decide returns the fate of each of the places.
 //
-// A window that has failed is not sent again as it is, unless it is too small to be halved and the build is forced to ask
-// once more: the next build asks about its halves. The build in which it
-// failed does so itself if that costs little, so that nobody has to start another one: always if the window is too long,
-// because such a question costs nothing, and for as many other windows as the model has given it complete answers, or
-// for [halvedAtOnce] of them.
-func (l *ledger) decide() []fate {
-	fates, atOnce := make([]fate, len(l.places)), 0
+// A failed window is not sent again as it is, unless it is too small to be halved and the build is forced to ask once
+// more: the next build asks about its halves. The build of the failure asks about them itself if that costs little, to
+// save the user another build. That is always so if the window is too long, because such a question costs nothing. It
+// also asks for as many other windows as the model has given it complete answers, or for [halvedAtOnce] of them.
+func (l *ledger) decide() []nextStep {
+	fates, atOnce := make([]nextStep, len(l.places)), 0
 	budget := halvedAtOnce
 	var candidates []int
 	answered := 0

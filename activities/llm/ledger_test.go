@@ -31,7 +31,7 @@ var outcomes = []outcome{
 	failedWith(schema.ErrorModelTooLong), failedWith(schema.ErrorModelRejected), failedWith(schema.ErrorModelMalformed),
 }
 
-// world is a session, the log of its extractions, and what the tests know of them.
+// world is a session, the log of its extractions, and the tests' record of them.
 type world struct {
 	*rapid.T
 	messages []schema.Message
@@ -92,8 +92,8 @@ func (w *world) ask(buildID string, v schema.Window, become outcome) extraction 
 	return x
 }
 
-// build runs a build as the workflow does. It may break off wherever the log may, and begin again. It returns what it
-// counted.
+// build runs a build as the workflow does. It may break off wherever the log may, and begin again. It returns its
+// counts.
 func (w *world) build(buildID string, become func() outcome) RecordResult {
 	for range 10_000 {
 		windows, more, total := w.plan(buildID)
@@ -184,9 +184,9 @@ func (w *world) requireCovered() {
 // squeeze drops white space: pieces that hold nothing else are not shown.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// Whatever becomes of windows, wherever builds break off and however the session grows: no question is asked twice as it
-// was, each build ends and counts each window once, as it left it, and in the end every text was shown by exactly one
-// window that has an answer, or that failed and is too small to be halved.
+// With any outcomes of windows, any breaks of builds and any growth of the session, no question is asked twice
+// unchanged. Each build ends and counts each window once, in its final state. In the end exactly one window has shown
+// every text, and it has an answer, or failed and is too small to be halved.
 func TestLedgerCoversTheSession(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -90,7 +90,7 @@ func TestOfflineModelsHaveNames(t *testing.T) {
 	require.ErrorContains(t, err, `rules has the models worth-v3 and rules-v6, not "gemini-2.5-flash"`)
 }
 
-// Sessions of work leave what matters in memory, which wordings alone do not find.
+// Sessions of work leave important findings in memory that the rules' wordings alone do not find.
 func TestWorthFindsMoreThanRules(t *testing.T) {
 	t.Parallel()
 	said := "The pool in `pkg/sync` was exhausted because `openFile` takes a connection for each file."

@@ -7,7 +7,7 @@ import (
 	"axiommind/schema"
 )
 
-// extractHere extracts from the planned windows and records what it found, if the model is [Local]. The plan has no
+// extractHere extracts from the planned windows and records the results, if the model is [Local]. The plan has no
 // windows then.
 func (a *Activities) extractHere(ctx context.Context, in PlanInput, s *session.Session, plan *PlanResult) error {
 	if _, local := a.model.(Local); !local {
@@ -34,7 +34,7 @@ func (a *Activities) extractHere(ctx context.Context, in PlanInput, s *session.S
 	return err
 }
 
-// readHere returns what the model finds in the window.
+// readHere runs the model on the window.
 func (a *Activities) readHere(ctx context.Context, s *session.Session, in ExtractInput) (schema.MemoryExtractedPayload, error) {
 	p := schema.MemoryExtractedPayload{
 		SessionID: in.SessionID, Window: in.Window, Extractor: in.Extractor, ResponseKeys: []string{},

@@ -10,9 +10,9 @@ import (
 
 // Model answers a prompt. One call of Generate makes one provider call and never retries it.
 type Model interface {
-	// Generate returns the answer. If the provider responded but the answer cannot be used (KindBlocked,
-	// KindTruncated, KindEmpty, KindMalformed), Response.Raw and Response.Usage are set beside the error, so that the
-	// body can be stored and the cost counted.
+	// Generate returns the answer. A provider may respond with an unusable answer (KindBlocked, KindTruncated,
+	// KindEmpty, KindMalformed). Then Response.Raw and Response.Usage are set together with the error, so that the body
+	// can be stored and the cost counted.
 	Generate(ctx context.Context, req Request) (Response, error)
 	Identity() ModelIdentity
 }
@@ -27,10 +27,10 @@ type Local interface {
 
 // Embedder turns texts into vectors of equal length.
 type Embedder interface {
-	// Embed returns one vector for each text that is to be found, in the order of the texts, each of length 1 (L2).
+	// Embed returns one vector for each text to store, in the order of the texts, each of length 1 (L2).
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// EmbedQuery returns the vector of length 1 of a text that is asked for. Models that are trained on questions and
-	// their answers embed the two differently.
+	// EmbedQuery returns the vector of length 1 of a query. Models that are trained on questions and their answers
+	// embed the two differently.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	// Version names the provider, the model and the dimensions, such as "hash-v2-384", in lower-case ASCII letters,
 	// digits, dots and dashes. Vectors of different versions can't be compared.

@@ -18,9 +18,9 @@ import (
 // the same way.
 type person struct{ schema.Statement }
 
-// by returns the activities with the person in place of the model. A statement fits into one window, whatever the size of
-// the worker's.
-func (a *Activities) by(s schema.Statement) *Activities {
+// asPerson returns the activities with the person in place of the model. A statement fits into one window, whatever the
+// worker's size of windows.
+func (a *Activities) asPerson(s schema.Statement) *Activities {
 	b := *a
 	b.model, b.windowBytes = person{s}, schema.MaxStatementBytes
 	return &b

@@ -34,7 +34,7 @@ func TestStatedTitle(t *testing.T) {
 // Whatever a person states is one entry, with a title that is not too long and the whole message as its quote.
 func TestPersonStatesOneEntry(t *testing.T) {
 	t.Parallel()
-	a := (&Activities{}).by(schema.Statement{Type: schema.EntryFact, Corrects: "e'1"})
+	a := (&Activities{}).asPerson(schema.Statement{Type: schema.EntryFact, Corrects: "e'1"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Filter(func(s string) bool {
 			return utf8.ValidString(s) && !strings.Contains(s, "\x00") && strings.ContainsFunc(s, schema.Worded)
@@ -53,8 +53,8 @@ func TestPersonStatesOneEntry(t *testing.T) {
 	})
 }
 
-// What a person states is recorded as the person's, without a model, once, and in one window that no setting of the worker
-// divides. Only a person corrects an entry.
+// A person's statement is recorded as the person's, without a model, once, and in one window that no setting of the
+// worker divides. Only a person corrects an entry.
 func TestPlanTakesStatement(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -85,7 +85,7 @@ func TestPlanTakesStatement(t *testing.T) {
 	require.ErrorContains(t, err, "the build began with extractor person/statement")
 	s, err := session.Open(t.Context(), b.log, b.key)
 	require.NoError(t, err)
-	replayed, err := b.by(said).readHere(t.Context(), s, ExtractInput{SessionKey: b.key, Window: found[0].Window})
+	replayed, err := b.asPerson(said).readHere(t.Context(), s, ExtractInput{SessionKey: b.key, Window: found[0].Window})
 	require.NoError(t, err)
 	require.Equal(t, found[0].Entries, replayed.Entries)
 }

@@ -26,9 +26,9 @@ type PlanInput struct {
 	Extractor schema.Extractor `json:"extractor"`
 	// AskGivenUp asks once more about the windows that earlier builds have given up.
 	AskGivenUp bool `json:"ask_given_up,omitempty"`
-	// Statement is set if the session holds what a person states directly. Then the person takes the model's place.
+	// Statement is set if the session holds a person's direct statement. Then the person takes the model's place.
 	Statement *schema.Statement `json:"statement,omitempty"`
-	// At is the time of what is recorded.
+	// At is the time of the recorded events.
 	At time.Time `json:"at"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
@@ -38,21 +38,21 @@ type PlanInput struct {
 type PlanResult struct {
 	Windows []schema.Window `json:"windows,omitempty"`
 	More    bool            `json:"more"`
-	// Recorded counts what the build has recorded so far, in this call, in earlier ones and in other attempts.
+	// Recorded counts the build's records so far, in this call, in earlier ones and in other attempts.
 	Recorded RecordResult `json:"recorded"`
 }
 
 // Plan returns the windows without a complete answer. First come the open ones among those that were asked about
 // before: see [ledger.decide]. Then comes the part of the session that the extractor has not seen, cut into windows.
 //
-// A [Local] model need not be asked: then Plan extracts from the windows, records the extractions and returns no windows.
+// If the model is [Local], no question is needed: Plan extracts from the windows, records the results and returns no windows.
 func Plan(ctx context.Context, a *Activities, in PlanInput) (PlanResult, error) {
 	return a.plan(eventlog.WithHead(ctx, in.Stream(), in.Head), in)
 }
 
 func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {
 	if in.Statement != nil {
-		a = a.by(*in.Statement)
+		a = a.asPerson(*in.Statement)
 	}
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return PlanResult{}, err

@@ -56,8 +56,8 @@ func entryOf(title string, quotes ...string) schema.ExtractedEntry {
 	return e
 }
 
-// The answer after one that broke off adds what is new. What it repeats is not kept twice, and what it
-// says in other words of the same quotes is listed.
+// The answer after a truncated one adds new entries. Repeated ones are not kept twice, and other titles for the same
+// quotes are rejected.
 func TestAddRest(t *testing.T) {
 	t.Parallel()
 	kept := []schema.ExtractedEntry{entryOf("Use Go", "we use Go"), entryOf("Two", "a", "b")}

@@ -32,16 +32,16 @@ var repairPrompt string
 //go:embed prompts/rest.txt
 var restPrompt string
 
-// PromptHash returns the hex SHA-256 of the prompts and the answer's schema, and of what says when a hint is given:
-// everything sent to a model except the window.
+// PromptHash returns the hex SHA-256 of the prompts, the answer's schema, the hints and their rules: everything sent to
+// a model except the window.
 func PromptHash() string {
 	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, restPrompt, schema.SchemaVersion,
 		string(schema.ExtractionSchema), correctionHint, reinforcementHint, signal.Version)
 }
 
-// ExtractionRequest asks for the memories in the window. The window should contain only extractable messages.
-// Evidence refers to them by their Index. Where the user corrects or confirms what the agent does, a line after the
-// messages says so. It depends on the window alone, whose hash therefore stands for it.
+// ExtractionRequest asks for the memories in the window. The window should contain only extractable messages. Evidence
+// refers to them by their Index. If the user corrects or confirms the agent, a line after the messages says so. The
+// hash of the window covers this line, because it depends on the window alone.
 func ExtractionRequest(window []schema.Message, params Params) Request {
 	return Request{
 		System: extractPrompt,
@@ -125,9 +125,9 @@ func RenderWindow(window []schema.Message) string {
 
 func writeLine(b *strings.Builder, v any) { b.WriteString(DataLine(v)) }
 
-// DataLine returns what a prompt shows as data: the object as JSON on a line of its own, which ends with it. No text in it
-// can end the line, because JSON escapes line breaks, and those that it leaves as they are, are escaped here. It does not
-// escape <, > and &, because quotes must be copied exactly as shown.
+// DataLine returns data for a prompt: the object as JSON on a line of its own, with the line's end. No text in it can
+// end the line, because JSON escapes line breaks, and DataLine escapes those that JSON leaves. It does not escape <, >
+// and &, because quotes must be copied exactly as shown.
 func DataLine(v any) string {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)

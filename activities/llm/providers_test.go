@@ -13,7 +13,7 @@ import (
 	"axiommind/deploy/local/stacktest"
 )
 
-// wireCase is what a provider's server says, for [TestProviders]. A new provider needs one.
+// wireCase is a provider's side of the wire, for [TestProviders]. A new provider needs one.
 type wireCase struct {
 	// answer is the body of an answer whose text is {"entries":[]}, with some usage, and noAnswer one that the
 	// protocol allows and that holds no text.
@@ -150,7 +150,7 @@ func testEmbedder(t *testing.T, p Provider, c wireCase) {
 	})
 }
 
-// checkVectors embeds the texts and checks what every vector is.
+// checkVectors embeds the texts and checks the properties of every vector.
 func checkVectors(t *testing.T, p Provider, e Embedder, texts []string) [][]float32 {
 	t.Helper()
 	require.True(t, strings.HasPrefix(e.Version(), p.Name+"-"), e.Version())

@@ -6,7 +6,7 @@ import (
 	"axiommind/activities/llm/answer"
 )
 
-// Result is what could be read from an answer.
+// Result is the readable part of an answer.
 type Result = answer.Result
 
 // ReadExtraction parses the text of a model's answer: see [answer.Read].

@@ -16,8 +16,8 @@ import (
 	"axiommind/schema"
 )
 
-// AnsweredWindow is a window, the keys of its answers, of which the last one counts, the reason and the type of the
-// failure if there is no answer, and the usage of the calls.
+// AnsweredWindow is a window with the keys of its answers and the usage of the calls. The last key counts. If there is
+// no answer, it has the reason and type of the failure.
 type AnsweredWindow struct {
 	Window          schema.Window `json:"window"`
 	Keys            []string      `json:"keys,omitempty"`
@@ -37,7 +37,7 @@ type RecordInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// RecordResult counts what was read from answers.
+// RecordResult counts the windows and entries read from answers.
 type RecordResult struct {
 	Windows     int `json:"windows"`
 	Entries     int `json:"entries"`
@@ -83,7 +83,7 @@ func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
 	}
 }
 
-// add adds what an extraction found and cost.
+// add adds the entries and the cost of an extraction.
 func (r *RecordResult) add(p schema.MemoryExtractedPayload) {
 	r.Entries += len(p.Entries)
 	r.Rejected += len(p.Rejected)
@@ -196,8 +196,8 @@ func grounded(e schema.ExtractedEntry) bool {
 	return slices.ContainsFunc(text.Content(e.Title), func(term string) bool { return said[term] })
 }
 
-// ground gives an entry as its title the first of its quotes that stands in its message. A small model translates titles, or takes
-// them from elsewhere: "You're welcome!" was a fact.
+// ground replaces an entry's title by the first of its quotes that its message contains. A small model translates
+// titles, or takes them from elsewhere: "You're welcome!" was a fact.
 func ground(e *schema.ExtractedEntry, window []schema.Message) {
 	for _, q := range e.Evidence {
 		title := prose.Title(q.Quote)

@@ -7,8 +7,8 @@ import (
 	"axiommind/activities/transcript/redact"
 )
 
-// redactedRaw returns a response without the secrets in it. The model was shown none, but may know some of its own, and its
-// server may tell one. A response in JSON stays JSON: each of its texts is redacted by itself.
+// redactedRaw returns a response without the secrets in it. The model was shown none, but may know some of its own, and
+// its server may reveal one. A response in JSON stays JSON: each of its texts is redacted by itself.
 func redactedRaw(raw []byte) []byte {
 	if text, counts := redact.Text(string(raw)); counts == nil {
 		return raw

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// A secret that a model or its server tells is gone before the answer is stored, and the answer is read as before.
+// A secret from a model or its server is removed before the answer is stored, and the answer is read as before.
 func TestI9AnswersAreRedacted(t *testing.T) {
 	t.Parallel()
 	secret := "ghp_" + redacttest.NewMaker(5).Of(36)

@@ -10,15 +10,15 @@ import (
 	"axiommind/schema"
 )
 
-// ReplayInput holds what a build has recorded of its windows, in order. Their extractor counts.
+// ReplayInput holds a build's recorded windows, in order. Their extractor counts.
 type ReplayInput struct {
 	RecordInput
 	Recorded []schema.MemoryExtractedPayload
-	// Statement is set if the session holds what a person states directly.
+	// Statement is set if the session holds a person's direct statement.
 	Statement *schema.Statement
 }
 
-// ReplayResult says what a replay found.
+// ReplayResult reports the results of a replay.
 type ReplayResult struct {
 	Entries  int
 	Rejected int
@@ -34,13 +34,13 @@ type MovedWindow struct {
 	Hash string
 }
 
-// Replay records again, in the log, what a build has recorded of its windows: it reads the recorded answers as they are
-// read today. No model is asked. Answers that were computed in a worker, and not recorded, are computed again. A window
-// without a readable answer keeps its reason.
+// Replay records a build's windows again in the log, with its recorded answers read by today's reader. No model is
+// asked. Answers that were computed in a worker, and not recorded, are computed again. A window without a readable
+// answer keeps its cause of failure.
 func Replay(ctx context.Context, log *eventlog.Store, in ReplayInput) (ReplayResult, error) {
 	a := &Activities{log: log, model: NewRules()}
 	if in.Statement != nil {
-		a = a.by(*in.Statement)
+		a = a.asPerson(*in.Statement)
 	}
 	s, err := session.Open(ctx, log, in.SessionKey)
 	if err != nil {
@@ -82,8 +82,8 @@ func Replay(ctx context.Context, log *eventlog.Store, in ReplayInput) (ReplayRes
 	return result, nil
 }
 
-// pagesOf divides extractions into pages of one extractor. Windows of which something was kept begin one: what was kept
-// is read from the log.
+// pagesOf divides extractions into pages of one extractor. A window with kept entries begins a page: these entries are
+// read from the log.
 func pagesOf(all []schema.MemoryExtractedPayload) (pages [][]schema.MemoryExtractedPayload) {
 	from := 0
 	for i := range all {
@@ -119,7 +119,7 @@ func (a *Activities) recorded(ctx context.Context, p schema.MemoryExtractedPaylo
 	return w, nil
 }
 
-// computeAgain records what the model that is computed here finds in the windows.
+// computeAgain runs the local model on the windows and records its results.
 func (a *Activities) computeAgain(ctx context.Context, in ReplayInput, s *session.Session) (RecordResult, error) {
 	var result RecordResult
 	events := make([]schema.Event, 0, len(in.Windows))

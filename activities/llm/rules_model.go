@@ -34,11 +34,11 @@ type Rules struct {
 	extract func(window []schema.Message, works bool) schema.Extraction
 }
 
-// NewWorth returns the offline model that takes what is stated in so many words, and the sentences of most worth by learned weights.
-// See package worth.
+// NewWorth returns the offline model that takes explicit statements, and the sentences of most worth by learned
+// weights. See package worth.
 func NewWorth() Rules { return Rules{worth.Version, worth.Extract} }
 
-// NewRules returns the offline model that takes only what is stated in so many words: see package rules.
+// NewRules returns the offline model that takes only explicit statements: see package rules.
 func NewRules() Rules { return Rules{rules.Version, rules.Extract} }
 
 // OfflineModel returns the offline model that a build was made with, in its present version.

@@ -6,8 +6,8 @@ type Baselined interface {
 	Baseline() float64
 }
 
-// baselineE5 is the mean cosine of unrelated sentences by multilingual-e5-small, in one language and across. baselineLocal is
-// that of [LocalEmbedder], which leaves out what all texts have in common: see TestBaseline.
+// baselineE5 is the mean cosine of unrelated sentences by multilingual-e5-small, in one language and across.
+// baselineLocal is that of [LocalEmbedder], which subtracts the common part of all vectors: see TestBaseline.
 const (
 	baselineE5    = 0.77
 	baselineLocal = 0.2

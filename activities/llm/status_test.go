@@ -17,7 +17,7 @@ import (
 	"axiommind/schema"
 )
 
-// answered is what a server answers, and what it is as the failure of an activity.
+// answered is an answer of a server and the activity failure that it becomes.
 type answered struct {
 	name   string
 	status int
@@ -45,7 +45,8 @@ func blocked(name string, status int, body string) answered {
 	return answered{name, status, body, KindBlocked, schema.ErrorModelBlocked, schema.FailureInput, false}
 }
 
-// statusTable is what servers really say. Both providers read all of it, because proxies of each answer for the other.
+// statusTable has real answers of servers. Both providers read all of them, because proxies of each answer for the
+// other.
 var statusTable = []answered{
 	passing("rate", 429, `{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}`,
 		KindRateLimit, schema.ErrorModelRateLimited),
@@ -106,8 +107,8 @@ var statusTable = []answered{
 	tooLongFor("with status 200", 200, `{"error":{"code":400,"message":"This model's maximum context length is 8192 tokens."}}`),
 }
 
-// Each answer of a server becomes one kind of failure, whichever provider reads it, and a class that says what can be
-// done. What is too long is never sent again.
+// Each answer of a server becomes one kind of failure, whichever provider reads it, with a class that names the remedy.
+// A question that is too long is never sent again.
 func TestStatusTable(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{ProviderGemini, ProviderOpenAI} {
@@ -176,8 +177,8 @@ func TestConnectionFailures(t *testing.T) {
 	}
 }
 
-// A pause that a provider asks for is kept if it is short. A long one ends the call: nobody waits for it, and the
-// failure still is one that passes.
+// A pause that a provider asks for is kept if it is short. A long one ends the call without waiting, and the failure is
+// still a passing one.
 func TestImpatient(t *testing.T) {
 	t.Parallel()
 	wait := func(after time.Duration) error {

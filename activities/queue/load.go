@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Bounds of what one page holds, so that it is a small payload.
+// Bounds of one page, so that it is a small payload.
 const (
 	maxPageThreads   = 100
 	maxPagePositions = 3000
@@ -22,24 +22,24 @@ const (
 	rowsAtOnce = 4000
 )
 
-// LoadInput asks for what waits.
+// LoadInput asks for the pending contexts.
 type LoadInput struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
-	// Since is a position in the queue's stream up to which nothing waits, as far as the caller knows.
+	// Since is a position in the queue's stream up to which nothing is pending, as far as the caller knows.
 	Since uint64 `json:"since,omitempty"`
 	// After is the position after which the page begins.
 	After uint64 `json:"after,omitempty"`
 }
 
-// LoadResult is a page of what waits, in the order in which it came.
+// LoadResult is a page of pending contexts, in the order in which they came.
 type LoadResult struct {
 	// Threads are the sessions with contexts in the page. One may be in the next page, too, with others.
 	Threads []schema.QueuedThread `json:"threads"`
 	// After is where the next page begins, and More is true if there is one.
 	After uint64 `json:"after"`
 	More  bool   `json:"more,omitempty"`
-	// Since is the position up to which nothing waits.
+	// Since is the position up to which nothing is pending.
 	Since uint64 `json:"since"`
 	// Debounce is that of the last context in the page.
 	Debounce time.Duration `json:"debounce,omitempty"`
@@ -47,7 +47,7 @@ type LoadResult struct {
 	Head schema.StreamHead `json:"head"`
 }
 
-// LoadQueue returns what waits in the queue, page by page.
+// LoadQueue returns the pending contexts of the queue, page by page.
 func (a *Activities) LoadQueue(ctx context.Context, in LoadInput) (LoadResult, error) {
 	return boundary.Run(ctx, in, a.load)
 }
@@ -70,7 +70,7 @@ func (a *Activities) load(ctx context.Context, in LoadInput) (LoadResult, error)
 	return pageOf(in, ends, head, rowsAtOnce, func(after uint64, most int) ([]row, error) { return a.rows(ctx, stream, after, most) })
 }
 
-// since returns the position up to which nothing waits, as the last event says that knows it.
+// since returns the position up to which nothing is pending, by the last context_processed event.
 func (a *Activities) since(ctx context.Context, stream string) (since uint64, err error) {
 	err = table.Query(ctx, a.conn, func(rows driver.Rows) error { return rows.Scan(&since) },
 		`SELECT JSONExtractUInt(payload_json, 'since') FROM events_raw WHERE stream = ? AND event_type = ? ORDER BY seq DESC LIMIT 1`,
@@ -81,7 +81,7 @@ func (a *Activities) since(ctx context.Context, stream string) (since uint64, er
 	return since, nil
 }
 
-// row is what the order of a queue depends on, of a context.
+// row holds the fields of a context that decide its place in the queue.
 type row struct {
 	seq                            uint64
 	project, thread                string
@@ -94,7 +94,7 @@ type row struct {
 	debounce, maxWait              time.Duration
 }
 
-// ends returns up to which position the contexts of each thread were processed, of those that ended after since.
+// ends returns the position up to which the contexts of each thread were processed, from the events after since.
 func (a *Activities) ends(ctx context.Context, stream string, since uint64) (map[key]uint64, error) {
 	out := map[key]uint64{}
 	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
@@ -152,7 +152,8 @@ func (a *Activities) rows(ctx context.Context, stream string, after uint64, most
 // key names a thread of a queue.
 type key struct{ project, thread string }
 
-// pageOf returns the page of what waits. It reads the contexts after the page's beginning, so many at once, and no others.
+// pageOf returns a page of pending contexts. It reads the contexts after the page's beginning, most at a time, and no
+// others.
 func pageOf(
 	in LoadInput, ends map[key]uint64, head schema.StreamHead, most int, read func(after uint64, most int) ([]row, error),
 ) (LoadResult, error) {
@@ -175,7 +176,7 @@ func pageOf(
 		}
 		if len(rows) < most {
 			if first {
-				p.Since = max(p.Since, head.Seq) // Nothing waits.
+				p.Since = max(p.Since, head.Seq) // Nothing is pending.
 			}
 			return p.LoadResult, nil
 		}

@@ -12,7 +12,8 @@ import (
 	"axiommind/schema"
 )
 
-// BenchmarkLoad loads queues of which all waits, page by page. The time of each context should not grow with the queue.
+// BenchmarkLoad loads queues in which everything is pending, page by page. The time of each context should not grow
+// with the queue.
 func BenchmarkLoad(b *testing.B) {
 	for _, contexts := range []int{3000, 12000, 48000} {
 		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))

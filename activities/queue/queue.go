@@ -1,5 +1,5 @@
-// Package queue keeps what waits to be remembered: parts of sessions, and what became of them. Its stream is written by the
-// workflow memory_queue alone. What waits is what the stream tells, so that no crash loses any of it.
+// Package queue stores the parts of sessions that are pending, and their outcomes. Only the workflow memory_queue writes
+// its stream. The pending items are derived from the stream, so a crash loses none.
 package queue
 
 import (
@@ -30,7 +30,7 @@ func NewActivities(log *eventlog.Store, conn driver.Conn) (*Activities, error) {
 	return &Activities{log, conn}, nil
 }
 
-// StoreInput holds contexts that came, in order.
+// StoreInput contains the new contexts, in order.
 type StoreInput struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
@@ -41,16 +41,16 @@ type StoreInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// StoreResult says where the contexts stand.
+// StoreResult reports the positions of the contexts.
 type StoreResult struct {
-	// Positions are those of the contexts, in order. That of one that came before is not after the head of the input, and so is that
-	// of one that was not stored because its session was forgotten: 0.
+	// Positions are those of the contexts, in order. The position of a context that was stored before is not after the head
+	// of the input. A context of a forgotten session is not stored, and has position 0.
 	Positions []uint64          `json:"positions"`
 	Head      schema.StreamHead `json:"head"`
 }
 
-// StoreContexts appends the contexts to the queue's stream. One with an id that the stream holds changes nothing, and one of a session
-// that was forgotten is dropped.
+// StoreContexts appends the contexts to the queue's stream. A context whose id is in the stream already changes nothing,
+// and one of a forgotten session is dropped.
 func (a *Activities) StoreContexts(ctx context.Context, in StoreInput) (StoreResult, error) {
 	return boundary.Run(ctx, in, a.store)
 }
@@ -93,7 +93,7 @@ func (a *Activities) store(ctx context.Context, in StoreInput) (StoreResult, err
 	return result, nil
 }
 
-// forgotten reports whether the session was forgotten. Nobody can be told so: its sender is gone.
+// forgotten reports whether the session was forgotten. It can't report this to the sender, who is gone.
 func (a *Activities) forgotten(ctx context.Context, key schema.SessionKey) (bool, error) {
 	err := a.log.Admits(ctx, key)
 	var erased *eventlog.ErasedError
@@ -106,7 +106,7 @@ func (a *Activities) forgotten(ctx context.Context, key schema.SessionKey) (bool
 	return true, nil
 }
 
-// EndInput says what became of contexts of a thread.
+// EndInput is the outcome of contexts of a thread.
 type EndInput struct {
 	User  string                         `json:"user"`
 	Agent string                         `json:"agent,omitempty"`
@@ -127,7 +127,7 @@ func (a *Activities) end(ctx context.Context, in EndInput) (schema.StreamHead, e
 	}
 	key := schema.SessionKey{Scope: schema.Scope{Project: in.End.Project, User: in.User, Agent: in.Agent}, SessionID: in.End.Thread}
 	if forgotten, err := a.forgotten(ctx, key); forgotten || err != nil {
-		return a.log.Head(stream), err // What waited of it is gone.
+		return a.log.Head(stream), err // Its pending contexts are gone.
 	}
 	event, err := schema.NewEvent(in.End, schema.Event{
 		TS: in.End.At, Actor: "queue", SessionID: in.End.Thread, Project: in.End.Project, BuildID: in.End.BuildID,
@@ -148,8 +148,8 @@ type Context struct {
 	schema.QueuedContext
 }
 
-// Contexts returns the contexts at the positions in the stream of the session's queue, with the messages that are held
-// apart.
+// Contexts returns the contexts at the positions in the stream of the session's queue, with the messages that are stored
+// separately.
 func Contexts(ctx context.Context, log *eventlog.Store, key schema.SessionKey, positions []uint64) ([]Context, error) {
 	stream := schema.QueueStream(key.User, key.Agent)
 	events, err := log.At(ctx, stream, positions)
@@ -173,7 +173,7 @@ func Contexts(ctx context.Context, log *eventlog.Store, key schema.SessionKey, p
 		}
 		out[i] = Context{e.Seq, p.QueuedContext}
 		if p.Held != "" {
-			if out[i].Messages, err = held(ctx, log, key, p.Held); err != nil {
+			if out[i].Messages, err = storedMessages(ctx, log, key, p.Held); err != nil {
 				return nil, err
 			}
 		}
@@ -207,8 +207,8 @@ func notOf(key schema.SessionKey, e schema.Event) error {
 		fmt.Errorf("position %d of %q is no context of session %q of project %q", e.Seq, e.Stream, key.SessionID, key.Project))
 }
 
-// held returns the thread's messages with the hash.
-func held(ctx context.Context, log *eventlog.Store, thread schema.SessionKey, hash string) ([]schema.InlineMessage, error) {
+// storedMessages returns the thread's messages that were stored under the hash.
+func storedMessages(ctx context.Context, log *eventlog.Store, thread schema.SessionKey, hash string) ([]schema.InlineMessage, error) {
 	event, err := log.Get(ctx, schema.EventID(schema.ContextHeldKey(thread, hash)))
 	if errors.Is(err, eventlog.ErrNotFound) {
 		return nil, boundary.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("the log does not hold the messages with the hash %q: enqueue them again", hash))

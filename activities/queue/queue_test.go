@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// newQueue returns what makes the activities over one database. Each is like another process: it remembers nothing.
+// newQueue returns a function that makes the activities over one database. Each is like another process: it
+// remembers nothing.
 func newQueue(t *testing.T) func() *Activities {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
@@ -41,7 +42,7 @@ func storeOf(at time.Time, contexts ...schema.ContextEnqueuedPayload) StoreInput
 	return StoreInput{User: contexts[0].User, Agent: contexts[0].Agent, At: at, Contexts: contexts}
 }
 
-// What is stored is what waits, until it is processed, whoever asks.
+// Stored contexts are pending until they are processed, for all callers.
 func TestStoreLoadEnd(t *testing.T) {
 	t.Parallel()
 	open := newQueue(t)
@@ -122,7 +123,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// The pages together hold all that waits, each once, whatever their size.
+// The pages together contain all pending contexts, each once, whatever their size.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -11,10 +11,10 @@ import (
 	"axiommind/schema"
 )
 
-// maxSuccessions bounds how far is followed what took the place of what.
+// maxSuccessions bounds the length of a followed chain of successors.
 const maxSuccessions = 8
 
-// relations are the entries that others refer to: those that took their places, and those that contest them.
+// relations are the entries that others refer to: their successors, and the other sides of their conflicts.
 type relations struct {
 	rows map[string]entry.Row
 	// contesting holds the other sides of open conflicts, by entry. An entry that was asked for has an item.
@@ -23,8 +23,8 @@ type relations struct {
 	histories map[string]*history
 }
 
-// relate reads what the rows refer to and is not known yet: nothing, as long as none is contested or superseded. Entries
-// of other users are not read.
+// relate reads the entries that the rows refer to and that are not known yet. That is none as long as no row is
+// contested or superseded. Entries of other users are not read.
 func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 	known := &r.relations
 	var contested []string
@@ -110,7 +110,7 @@ func (r *search) until(row entry.Row) time.Time {
 	return r.since(row, act{at: row.EndedAt, other: row.SupersededBy, by: row.EndedBy})
 }
 
-// contesting returns what contests the entry, at the time that the query is about.
+// contesting returns the other sides of the entry's conflicts, at the time of the query.
 func (r *search) contesting(row entry.Row) []Mention {
 	others := r.relations.contesting[row.ID]
 	if at := r.query.AsOf; !at.IsZero() {

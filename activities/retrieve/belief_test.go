@@ -9,7 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// What a session's check and graduation promote is found by its stage, and only what is proven and uncontested.
+// Entries promoted by a session's check or by graduation are found by their stage. Unproven entries are not verified,
+// and contested ones not certified.
 func TestStagesOfGraduation(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -45,8 +46,8 @@ func TestStagesOfGraduation(t *testing.T) {
 	require.Empty(t, resolved[0].ContestedBy)
 }
 
-// What several sessions say in other words is one hit, whether the index finds all of them or not, and is shown by the
-// best of them. That they say the same ends with the link.
+// A statement of several sessions in different words is one hit, whether the index finds all of them or not, and is
+// shown by the best of them. Without the link they are separate hits again.
 func TestSayingTheSameIsOneHit(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -81,8 +82,8 @@ func TestSayingTheSameIsOneHit(t *testing.T) {
 	require.Len(t, b.search(t, Query{Text: "never deploy on Fridays"}).Hits, 3)
 }
 
-// What is retired or superseded is left out and counted, never ranks above what took its place, and was believed until
-// then.
+// Retired and superseded entries are left out and counted, never rank above their successors, and were believed until
+// their end.
 func TestBelief(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -120,7 +121,7 @@ func TestBelief(t *testing.T) {
 		[]string{oldest.SupersededBy, oldest.SupersededByTitle, oldest.EndedBecause, oldest.EndedBy})
 	require.Equal(t, day(-20), oldest.EndedAt.UTC(), "when the correction was said")
 	require.Equal(t, day(0), all.Hits[place[e[1].ID]].EndedAt.UTC())
-	// Also where what took its place took it by way of one that is not found.
+	// This also holds if the successor came by way of one that is not found.
 	require.Equal(t, []string{e[2].ID, e[0].ID}, func() (ids []string) {
 		for _, h := range b.search(t, Query{Text: "Redis NATS", Superseded: true}).Hits {
 			ids = append(ids, h.ID)

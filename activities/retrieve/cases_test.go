@@ -112,7 +112,7 @@ func judgeOrder(claims []*claim, decreasing bool, scores map[string]float64, ids
 
 var dayName = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})\.md$`)
 
-// dayIn is the day in a file's name, or now: what has no day does not age.
+// dayIn is the day in a file's name, or now: a file without a day does not age.
 func dayIn(name string, now time.Time) time.Time {
 	if m := dayName.FindStringSubmatch(path.Base(name)); m != nil {
 		if day, err := time.Parse(time.DateOnly, m[1]); err == nil {

@@ -18,7 +18,7 @@ import (
 	"axiommind/schema"
 )
 
-// What shares no word with any entry finds nothing, in whatever language; what shares one does.
+// A query that shares no word with any entry finds nothing, in any language; a query that shares one finds it.
 func TestNothingRelatedIsNothing(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)

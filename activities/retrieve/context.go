@@ -2,25 +2,25 @@ package retrieve
 
 import "axiommind/activities/vector"
 
-// Neighbours is how much the messages beside a message add to its score. An answer often shares no word with the question,
-// and stands after the message that does. A neighbour counts by the square of its own score: of weak matches there are many,
-// and they are chance.
+// Neighbours weighs the scores that messages get from those next to them. An answer often shares no word with the
+// question, and follows the message that does. A neighbour counts by the square of its own score, because there are
+// many weak matches by chance.
 type Neighbours struct {
-	// Next is the weight of the messages directly before and after it, and Second of those beside them.
+	// Next is the weight of the messages directly before and after it, and Second of those at distance two.
 	Next, Second float64
-	// Long is the number of terms from which on a message counts by itself: one of twice as many gets half of what its
-	// neighbours have. A long message says what it is about, and a long reply follows each question.
+	// Long is the number of terms from which on a message counts more by itself: one of twice as many gets half of its
+	// neighbours' scores. A long message names its own topic, and a long reply follows each question.
 	Long int
 }
 
-// messagePlace is where a message stands.
+// messagePlace is the position of a message.
 type messagePlace struct {
 	agent, session string
 	message        int
 }
 
-// add adds to each candidate what its neighbours among the candidates have. Then all scores are made smaller by one factor,
-// so that the best message is no better than before beside what is not a message.
+// add adds its neighbours' scores to each candidate. Then one factor scales all scores down, so that the best message
+// does not gain on hits of other kinds.
 func (n Neighbours) add(candidates []vector.Candidate) {
 	plain := make(map[messagePlace]float64, len(candidates))
 	best := 0.0

@@ -16,8 +16,8 @@ import (
 // cursorVersion is that of the order of hits and of their keys. With another one, the next page would not follow the last one.
 const cursorVersion = 1
 
-// cursor tells which hits of the answer to a query were listed. What is remembered between two pages changes the order of
-// hits: by what was listed, none comes twice and none is passed over.
+// cursor records which hits of a query were listed. New memories between two pages change the order of hits. With this
+// record no hit comes twice, and none is passed over.
 type cursor struct {
 	Version int `json:"v"`
 	// Query is a hash of everything that decides the answer.
@@ -33,7 +33,7 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// readCursor returns the place that the query asks to go on from. Without one, it is the beginning, now.
+// readCursor returns the query's cursor. Without one, it is the beginning, now.
 func (s *Searcher) readCursor(q Query) (cursor, error) {
 	first := cursor{Version: cursorVersion, Query: s.hash(q), At: s.now().UTC()}
 	if q.Cursor == "" {
@@ -55,7 +55,7 @@ func (s *Searcher) readCursor(q Query) (cursor, error) {
 	return c, nil
 }
 
-// hash hashes all that decides which hits there are and in which order, but for what the log holds.
+// hash hashes everything that decides the hits and their order, except the log.
 func (s *Searcher) hash(q Query) string {
 	q.Limit, q.Cursor, q.Expand = 0, "", 0
 	data, _ := json.Marshal([]any{q, s.embedder.Version(), s.alpha, s.weights}) //nolint:errchkjson // likewise
@@ -79,7 +79,7 @@ func (c cursor) next(claims []*claim, more bool) string {
 	return c.String()
 }
 
-// key tells the hit from all others of one answer, whichever of the entries that say the same stands for them.
+// key distinguishes the hit from all others of one answer, whichever entry represents its statement.
 func (h Hit) key() uint32 {
 	name := "entry/" + cmp.Or(h.OriginalID, h.ID)
 	switch h.Kind {

@@ -33,8 +33,8 @@ func (b *bench) pages(t *testing.T, q Query, between func()) []uint32 {
 	}
 }
 
-// One page after the other gives what one long page gives, of all kinds, however much time passes between. With what is
-// remembered meanwhile, no hit comes twice and none is passed over.
+// Successive pages contain the same hits as one long page, of all kinds, however much time passes between them. With
+// new memories in between, no hit comes twice and none is passed over.
 func TestCursor(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)

@@ -55,8 +55,8 @@ func localEmbedder(t testing.TB) vector.Embedder {
 	return e
 }
 
-// TestGate holds the search through the real servers to what it found before: the gold set of the repository, and
-// testdata/gate.json, which -update writes anew. Say in the commit why it moved.
+// TestGate compares the search through the real servers with its earlier results: the gold set of the repository, and
+// testdata/gate.json, which -update rewrites. Give the reason for a change in the commit.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	d := ownSet(t, "")
@@ -133,8 +133,9 @@ func payloadsOf(sessions []eval.Session) []schema.SessionIngestedPayload {
 //
 //	AXIOMMIND_DATASET=gold go test ./activities/retrieve -run TestMeasureDataset -v -timeout 0
 //
-// AXIOMMIND_HALF is odd or even, and AXIOMMIND_EMBEDDER may be hash. Vectors are kept in the file AXIOMMIND_VECTORS between
-// runs: a large set takes an hour to embed. With AXIOMMIND_KEPT only what is in the file is asked about.
+// AXIOMMIND_HALF is odd or even, and AXIOMMIND_EMBEDDER may be hash. Vectors are kept in the file AXIOMMIND_VECTORS
+// between runs: a large set takes an hour to embed. With AXIOMMIND_KEPT only questions whose sessions are all in the
+// file are asked.
 func TestMeasureDataset(t *testing.T) {
 	dir := os.Getenv("AXIOMMIND_DATASET")
 	if dir == "" {

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// fill loads the evidence of the claims, the other sessions that state the same, and what contests them.
+// fill loads the evidence of the claims, the other sessions with the same statement, and the sides of their conflicts.
 func (r *search) fill(ctx context.Context, claims []*claim) error {
 	if len(claims) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 			c.show(row)
 			c.SupersededByTitle = r.relations.rows[row.SupersededBy].Title
 			c.ContestedBy = r.contesting(row)
-			c.Sessions = append([]Saying{sayingOf(row)}, c.Sessions...)
+			c.Sessions = append([]Statement{sayingOf(row)}, c.Sessions...)
 			continue
 		}
 		c := byOriginal[Hit{Entry: row.Entry, OriginalID: row.OriginalID}.original()]
@@ -77,15 +77,15 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 	return nil
 }
 
-// show sets what the hit tells of the entry's row.
+// show copies the entry's row to the hit.
 func (h *Hit) show(row entry.Row) {
 	h.Entry, h.SupersededBy, h.BuildID, h.EvidenceSessionID = row.Entry, row.SupersededBy, row.BuildID, row.EvidenceSessionID
 	h.EndedAt, h.EndedBecause, h.EndedBy = row.EndedAt, row.EndedBecause, row.EndedBy
 	h.OriginalID, h.Conflicts = row.OriginalID, row.Conflicts
 }
 
-func sayingOf(row entry.Row) Saying {
-	return Saying{
+func sayingOf(row entry.Row) Statement {
+	return Statement{
 		SessionID: row.SessionID, Agent: row.Agent, EntryID: row.ID, Title: row.Title, Type: row.Type, Stage: row.Stage, Status: row.Status,
 		SupersededBy: row.SupersededBy, OccurredAt: row.OccurredAt, BuildID: row.BuildID,
 		EvidenceAligned: row.EvidenceAligned, EvidenceProven: row.EvidenceProven, Evidence: row.Evidence,

@@ -20,18 +20,18 @@ import (
 // MaxExpand is the highest [Query.Expand].
 const MaxExpand = 20
 
-// Turn is a message beside a hit.
+// Turn is the message of a hit, or one near it.
 type Turn struct {
 	Index  int         `json:"index"`
 	Role   schema.Role `json:"role"`
 	Author string      `json:"author,omitempty"`
 	At     time.Time   `json:"at,omitzero"`
 	Text   string      `json:"text"`
-	// Hit is true for the message that the hit is, or that proves it.
+	// Hit is true for the message that is the hit, or its evidence.
 	Hit bool `json:"hit,omitempty"`
 }
 
-// expand adds to each hit what was said before and after it.
+// expand adds the messages before and after each hit.
 func (r *search) expand(ctx context.Context, claims []*claim) error {
 	if r.query.Expand == 0 {
 		return nil
@@ -70,8 +70,8 @@ func (h *Hit) place() (key schema.SessionKey, message int, ok bool) {
 	return schema.SessionKey{}, 0, false
 }
 
-// Around returns the message and n before and after it that are conversation. Between these stand calls of tools: usually a few,
-// and now and then hundreds.
+// Around returns the message and n before and after it that are conversation. Calls of tools separate them: usually a
+// few, and now and then hundreds.
 func Around(ctx context.Context, s *session.Session, at, n int) ([]Turn, error) {
 	for reach := 8 * n; ; reach *= 4 {
 		messages, err := s.Range(ctx, at-reach, at+reach+1)

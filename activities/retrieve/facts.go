@@ -16,13 +16,13 @@ import (
 // maxFactProjects is how many projects are searched for facts, those with the most facts first: a project is a query.
 const maxFactProjects = 8
 
-// RankFacts returns the facts in the order in which they answer the query, the best first. A fact's score is its relevance,
-// of 0 to 1, halved as its confidence goes from 1 to 0: a sure fact goes before an unsure one that fits somewhat better, and
-// no confidence makes up for what has nothing to do with the query. Facts without relevance come last, the surest first.
+// RankFacts returns the facts by how well they answer the query, the best first. A fact's score is its relevance, from
+// 0 to 1, halved as its confidence goes from 1 to 0. So a sure fact goes before an unsure one that fits somewhat
+// better, but no confidence makes up for an unrelated fact. Facts without relevance come last, the surest first.
 //
-// The relevance is the score of the best entry that says the fact, in the hybrid search of its project, or the share of the
-// query's terms that the fact contains if that is more. What a person entered has no entry, and the share alone. If a search
-// fails, the order is by the share alone and the error says why: it is still an order.
+// The relevance is the score of the fact's best entry in the hybrid search of its project. If the share of the query's
+// terms that the fact contains is more, it is that share. A fact that a person entered has no entry, and the share
+// alone. If a search fails, the order is by the share alone, and the error gives the cause: the order is usable anyway.
 func (s *Searcher) RankFacts(ctx context.Context, query, user, agent string, facts []fact.Fact) ([]fact.Fact, error) {
 	found, err := s.factScores(ctx, query, user, agent, facts)
 	return rankFacts(query, facts, found), err

@@ -8,7 +8,7 @@ import (
 	"axiommind/activities/fact"
 )
 
-// What answers a query goes first, in any language; confidence decides between what answers it alike.
+// The facts that answer a query go first, in any language; confidence decides between equally good answers.
 func TestRankFacts(t *testing.T) {
 	t.Parallel()
 	facts := []fact.Fact{

@@ -13,7 +13,7 @@ import (
 // ErrQuery is wrapped by every error about an invalid query. A retry fails too.
 var ErrQuery = errors.New("invalid query")
 
-// Query is what to search for, and in whose memory.
+// Query is a search in one user's memory.
 type Query struct {
 	// Text is the text to search for, in any language. It is required.
 	Text string
@@ -32,8 +32,9 @@ type Query struct {
 	// Superseded includes entries that are no longer believed: those that another one took the place of, that a newer
 	// extractor no longer states, or that were retired. They are left out otherwise.
 	Superseded bool
-	// AsOf asks for what was believed at that time. What was said later is left out, and what was retired, restored,
-	// contested or resolved later is as it was then. Stages and evidence are those of today. Zero means now.
+	// AsOf asks for the beliefs at that time. Later statements are left out, and entries that were retired, restored,
+	// contested or resolved later have their status of that time. Stages and evidence are those of today. Zero means
+	// now.
 	AsOf time.Time
 	// From and To bound the time at which an entry's source was written. From is inclusive, To is exclusive. If To
 	// or AsOf is set, recency is relative to it.
@@ -42,7 +43,7 @@ type Query struct {
 	Limit int
 	// Cursor is [Result.Next] of the same query, for the hits that follow. MaxLimit bounds all pages together.
 	Cursor string
-	// Expand is how many messages before and after each hit are to be returned with it, up to [MaxExpand].
+	// Expand is the number of messages to return before and after each hit, up to [MaxExpand].
 	Expand int
 	// Alpha is the weight of meaning against words, from 0 (words only) to 1 (meaning only). Nil means the searcher's
 	// default.
@@ -91,8 +92,8 @@ func (r *search) now() time.Time {
 	return r.from.At
 }
 
-// filter returns the part of the query that the vector store checks: the immutable properties of an entry. admits
-// then checks the entry's row, exactly and including what changes.
+// filter returns the part of the query that the vector store checks: the immutable properties of an entry. admits then
+// checks the entry's row exactly, with its mutable properties.
 func (q Query) filter() vector.Filter {
 	types := make([]string, len(q.Types))
 	for i, t := range q.Types {

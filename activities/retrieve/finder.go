@@ -11,19 +11,19 @@ import (
 
 // Finder searches with the embedder in use, which may change at any time.
 type Finder struct {
-	embedders vector.InUse
-	make      func(vector.Embedder) *Searcher
+	embedders   vector.InUse
+	newSearcher func(vector.Embedder) *Searcher
 
 	mu sync.Mutex
-	// made are the searchers by version, because one may have measured its embedder.
-	made map[string]*Searcher
+	// searchers are the searchers by version, because one may have measured its embedder.
+	searchers map[string]*Searcher
 }
 
-// NewFinder returns a finder over a migrated database and the index. It takes what [NewSearcher] takes.
+// NewFinder returns a finder over a migrated database and the index. The arguments are those of [NewSearcher].
 func NewFinder(conn driver.Conn, index Index, embedders vector.InUse, opts Options) *Finder {
 	return &Finder{
-		embedders: embedders, made: map[string]*Searcher{},
-		make: func(e vector.Embedder) *Searcher { return NewSearcher(conn, index, e, opts) },
+		embedders: embedders, searchers: map[string]*Searcher{},
+		newSearcher: func(e vector.Embedder) *Searcher { return NewSearcher(conn, index, e, opts) },
 	}
 }
 
@@ -43,14 +43,14 @@ func (f *Finder) Searcher(ctx context.Context) (*Searcher, error) {
 		return nil, err
 	}
 	if _, words := e.(vector.WordsOnly); words {
-		return f.make(e), nil // The embedder may be there later.
+		return f.newSearcher(e), nil // The embedder may be there later.
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.made[e.Version()]
+	s := f.searchers[e.Version()]
 	if s == nil {
-		s = f.make(e)
-		f.made[e.Version()] = s
+		s = f.newSearcher(e)
+		f.searchers[e.Version()] = s
 	}
 	return s, nil
 }

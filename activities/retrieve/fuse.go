@@ -5,12 +5,12 @@ import (
 	"axiommind/activities/vector"
 )
 
-// fuse computes the relative scores of all candidates of a query, whichever index they are from. Weaviate's own are
-// relative to one result, and depend on how many were asked for.
+// fuse computes the relative scores of all candidates of a query, from any index. Weaviate's own are relative to one
+// result, and depend on the number of results asked for.
 //
 // The vector score goes from 0 at the baseline, which is the similarity of unrelated texts, to 1 for the most similar
-// candidate. The keyword score is the share of the best one. Neither moves with the number of candidates. Alpha is the weight
-// of the first, and 1-alpha that of the second.
+// candidate. The keyword score is the share of the best one. Neither depends on the number of candidates. Alpha is the
+// weight of the vector score, and 1-alpha that of the keyword score.
 func (r *search) fuse(lists ...[]vector.Candidate) {
 	alpha, baseline := r.result.Alpha, r.baseline()
 	best, bm25 := 0.0, 0.0

@@ -14,11 +14,11 @@ import (
 	"axiommind/schema"
 )
 
-// act is what an event says of whether an entry is believed. The tables hold the last act alone.
+// act is a change of an entry's status by an event. The tables hold only the last act.
 type act struct {
 	at     time.Time
 	status schema.Status
-	// other is what took the entry's place, or the other side of the conflict.
+	// other is the successor of the entry, or the other side of the conflict.
 	other       string
 	because, by string
 	// conflict is empty for all but detections and resolutions. first is set if it was not detected before.
@@ -26,13 +26,13 @@ type act struct {
 	first    bool
 }
 
-// history is all that was said of an entry's belief, in the order of the log.
+// history is the list of acts on an entry, in the order of the log.
 type history struct {
 	graduation []act
 	// session are the changes of its status by builds of its session, after it was recorded with the status made.
-	session  []act
-	recorded time.Time
-	made     schema.Status
+	session       []act
+	recorded      time.Time
+	initialStatus schema.Status
 }
 
 var (
@@ -122,13 +122,13 @@ func (r *search) recordings(ctx context.Context, ids []string, rows map[string]e
 		[]any{table.Set(keys)}, func(e schema.Event) error {
 			p, err := schema.Decode[schema.EntryMaterializedPayload](e)
 			if h := r.relations.histories[p.ID]; err == nil && h != nil {
-				h.recorded, h.made = e.TS, p.Status
+				h.recorded, h.initialStatus = e.TS, p.Status
 			}
 			return err
 		})
 }
 
-// addGraduation adds what an event of graduation says to the histories of the entries asked for.
+// addGraduation adds the acts of an event of graduation to the histories of the entries asked for.
 func addGraduation(known map[string]*history, asked map[string]bool, e schema.Event) error {
 	add := func(id string, a act) {
 		if !asked[id] {
@@ -158,8 +158,8 @@ func addGraduation(known map[string]*history, asked map[string]bool, e schema.Ev
 	return nil
 }
 
-// since returns from when on the act counts. What graduation finds in what was said counts from when that was said: a
-// correction, and the first detection of a conflict. All else counts from when it was done.
+// since returns the time from which on the act counts. A correction and the first detection of a conflict count from
+// the time of the message in which graduation found them. All other acts count from their own time.
 func (r *search) since(row entry.Row, a act) time.Time {
 	other, known := r.relations.rows[a.other]
 	said := other.OccurredAt
@@ -179,16 +179,16 @@ func (r *search) since(row entry.Row, a act) time.Time {
 	return a.at
 }
 
-// belief is what was believed of an entry at a time.
+// belief is the state of an entry at a time.
 type belief struct {
-	// ended is the act that ended it, nil while it is believed. next is the one that ends it then.
+	// ended is the act that ended it, nil while it is believed. next is the act that will end it.
 	ended, next *act
 	// contesting are the other sides of the conflicts that were open, by conflict.
 	contesting map[string]string
 }
 
-// believed folds what was said of the entry up to the time. An entry that was recorded after it was never misread then:
-// its session's status is what it is now.
+// believed folds the acts on the entry up to the time. If the entry was recorded only later, the status that its
+// session gives it now applies.
 func (r *search) believed(row entry.Row, at time.Time) belief {
 	b := belief{contesting: map[string]string{}}
 	h := r.relations.histories[row.ID]
@@ -233,16 +233,16 @@ func (r *search) believed(row entry.Row, at time.Time) belief {
 	return b
 }
 
-// ofSession returns what ended the entry by the builds of its session, or nil.
+// ofSession returns the act by which a build of its session ended the entry, or nil.
 func (h *history) ofSession(row entry.Row, at time.Time, now *act, ends func(act, time.Time)) *act {
 	if len(h.session) == 0 {
-		// What it was made with shows in the row unless graduation ended it.
+		// The row has the status of the recording unless graduation ended the entry.
 		if ended(row.Status) && (now == nil || !ended(now.status)) {
 			return &act{status: row.Status, other: row.SupersededBy, at: row.EndedAt}
 		}
 		return nil
 	}
-	last := act{status: h.made}
+	last := act{status: h.initialStatus}
 	for _, a := range h.session {
 		if a.at.After(at) && !at.Before(h.recorded) {
 			ends(a, a.at)

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// What is done today changes nothing of what was believed before.
+// Changes made today do not change the beliefs of earlier times.
 func TestAsOfKeepsHistory(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -60,7 +60,7 @@ func TestAsOfKeepsHistory(t *testing.T) {
 	require.Equal(t, schema.StatusContested, ask(-2)[e[0].ID].Status)
 }
 
-// told is an act as the test made it, in the order of the log.
+// told is an act of the test, in the order of the log.
 type told struct {
 	at time.Time
 	// retires, restores and builds name an entry, the others a conflict between two.
@@ -70,7 +70,7 @@ type told struct {
 	by int
 }
 
-// plain tells what was believed of the entry at the time, by all that was told up to it.
+// plain returns the status of the entry at the time, by all events up to it.
 func plain(all []told, said []time.Time, i int, at time.Time) schema.Status {
 	retired, misread, open, seen := false, false, map[int]bool{}, map[int]bool{}
 	for _, x := range all {
@@ -211,7 +211,7 @@ func asOfIsAFold(t *testing.T, seeds []int) {
 				}
 				require.Equal(t, want, got, "day %d of %+v", day, all)
 			}
-			// At the end it is what the tables say.
+			// The final status equals the tables'.
 			rows, err := entry.NewReader(b.conn).Read(t.Context(), entry.InProject(project), entry.Standing)
 			require.NoError(t, err)
 			for i, row := range rows {

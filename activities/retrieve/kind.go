@@ -6,27 +6,27 @@ import (
 	"axiommind/schema"
 )
 
-// Kind is what a hit is.
+// Kind is the kind of a hit.
 type Kind string
 
 // The kinds of hits.
 const (
-	// KindEntry is a memory: what a session states.
+	// KindEntry is a memory: a statement of a session.
 	KindEntry Kind = "entry"
 	// KindTask is a task, found by one of its titles.
 	KindTask Kind = "task"
 	// KindMessage is a message of a session, in its own words.
 	KindMessage Kind = "message"
-	// KindFact is what a person entered about the user, or put in other words. Facts of sessions are entries.
+	// KindFact is a fact about the user that a person entered or reworded. Facts of sessions are entries.
 	KindFact Kind = "fact"
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{KindEntry, KindTask, KindMessage, KindFact} }
 
-// wants reports whether hits of the kind are asked for. What a filter can't be true of is not: only entries have types, stages
-// and statuses, and what a person entered has no session. A task has the sessions, agents and times of the entries that speak of
-// it.
+// wants reports whether the query asks for hits of the kind. A filter on a property excludes kinds that lack it. Only
+// entries have types, stages and statuses, but a fact that a person entered counts as the type fact. It has no session.
+// A task has the sessions, agents and times of its entries.
 func (q Query) wants(k Kind) bool {
 	if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, k) {
 		return false

@@ -83,7 +83,8 @@ var nonsense = []string{
 	"Wie wird der Zollbescheid angefochten?", "почему протекает двигатель ракеты",
 }
 
-// TestNonsense holds the answers to real questions and to nonsense apart. A turn of a conversation stands for an entry.
+// TestNonsense checks that answers to real questions are sure and hits for nonsense are weak. The entries are turns of
+// a conversation.
 func TestNonsense(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]vector.Embedder{"hash": llm.Hash{}, "local": localEmbedder(t)} {

@@ -155,7 +155,7 @@ func (b *bench) project(t testing.TB, projectors ...eventlog.Projector) {
 	}
 }
 
-// graduate appends what graduation says of entries of the project, at the time.
+// graduate appends graduation's payloads on entries of the project, at the time.
 func (b *bench) graduate(t testing.TB, at time.Time, project string, payloads ...any) {
 	t.Helper()
 	var events []schema.Event

@@ -72,7 +72,7 @@ func (w Weights) fold(hits []Hit) []*claim {
 	return out
 }
 
-// represent chooses the hit that stands for all: one that is believed, of the highest stage, and the best match.
+// represent chooses the hit that represents all: a believed one, of the highest stage, and the best match.
 func (c *claim) represent(w Weights) {
 	c.Hit = slices.MinFunc(c.members, func(a, b Hit) int {
 		return cmp.Or(
@@ -122,10 +122,10 @@ func (c *claim) match(x Explain) {
 	c.Score = c.Explain.Score()
 }
 
-// order sorts by score, the best first, and puts no claim above the one that took its place. The latter is told by
-// successor: the id that follows an id, or "".
+// order sorts by score, the best first, and puts no claim above its successor. successor returns the id that succeeds
+// an id, or "".
 func order(claims []*claim, successor func(id string) string) {
-	// Sorted, so that claims in a circle are limited in the same way whatever order they come in.
+	// Sorted, so that the order of the claims does not change how those in a circle are limited.
 	slices.SortFunc(claims, byScore)
 	holding := map[string]*claim{}
 	for _, c := range claims {

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// MessageHit is the message that a hit of [KindMessage] is. Its text is the content of the hit.
+// MessageHit is the message of a hit of [KindMessage]. Its text is the content of the hit.
 type MessageHit struct {
 	// Index is its position in the session, from 0.
 	Index  int         `json:"index"`
@@ -51,7 +51,7 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 		h.Score = h.Explain.Score()
 		event, index, err := vector.MessageEvent(c.ItemID)
 		if err != nil {
-			t.dropped++ // Somebody else has written it.
+			t.dropped++ // Another program has written it.
 			continue
 		}
 		h.Message = &MessageHit{Index: index, EventID: event}
@@ -136,7 +136,7 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit, t *tally) error {
 		h.Entry, h.EvidenceSessionID = e, e.SessionID
 		h.Explain.Share = r.terms.Share(m.Text)
 		h.Message.Role, h.Message.Author = m.Role, m.Author
-		h.Sessions = []Saying{}
+		h.Sessions = []Statement{}
 	}
 	return nil
 }

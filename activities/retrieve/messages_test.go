@@ -60,7 +60,7 @@ func sessionOf(project, user, agent, id string) schema.SessionKey {
 	return schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: id}
 }
 
-// What was said is found though nothing was extracted from it, with what was said around it.
+// Messages are found even if nothing was extracted from them, together with their neighbours.
 func TestMessagesAreFound(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -103,7 +103,8 @@ func TestMessagesAreFound(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoMessage, "it is another user's")
 }
 
-// What was said around a hit is found behind whatever tools did in between, and the age of a hit is that at the time asked about.
+// The turns around a hit are found behind any number of tool results, and the age of a hit is that at the time asked
+// about.
 func TestMessagesAreExpandedBehindTools(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -134,7 +135,8 @@ func TestMessagesAreExpandedBehindTools(t *testing.T) {
 	require.InDelta(t, DefaultWeights().recency(2*day), b.search(t, Query{Text: "Postgres", To: start.Add(2 * day)}).Hits[0].Explain.Recency, 1e-3)
 }
 
-// A message most of which an entry quotes is not listed beside it, one that says more is. What is said twice is one hit.
+// A message is not listed next to an entry that quotes most of it, but one that says more is. A repeated message is one
+// hit.
 func TestMessagesAreFolded(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -200,7 +202,7 @@ func (b *bench) setEvidence(t testing.TB, e schema.Entry, evidence ...schema.Evi
 	b.appendTo(t, e.Session().Stream(), []schema.Event{event})
 }
 
-// One page after the other gives what one long page gives, whatever the kinds.
+// Fused scores do not depend on the number of candidates, so that pages continue each other.
 func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 	t.Parallel()
 	all := []vector.Candidate{{ItemID: "a", Similarity: .9, BM25: 2}, {ItemID: "b", Similarity: .5}, {ItemID: "c", BM25: 4}, {ItemID: "d", Similarity: .1, BM25: 1}}
@@ -220,8 +222,8 @@ func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 	require.Zero(t, none[0].Score)
 }
 
-// A handle names a message of the user and project alone, also where it is the beginning of the ids of others, which are not
-// told either.
+// A handle names a message of the user and project alone, even if it is also the beginning of the ids of others. Those
+// are not revealed either.
 func TestI10HandlesOfMessages(t *testing.T) {
 	t.Parallel()
 	handlesOfMessages(t, 6)

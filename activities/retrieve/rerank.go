@@ -11,16 +11,15 @@ import (
 // Weights determine a hit's score from its hybrid score. Each factor is in (0,1].
 type Weights struct {
 	Stage map[schema.Stage]float64
-	// Message, Task and Fact stand in the place of the stage's weight for messages, tasks and facts that a person entered; 0
-	// stands for 1.
+	// Message, Task and Fact replace the stage's weight for messages, tasks and facts that a person entered; 0 means 1.
 	Message, Task, Fact float64
 	Neighbours          Neighbours
 	Status              map[schema.Status]float64
 	// HalfLife is the age at which the recency factor is halfway between 1 and RecencyFloor.
 	HalfLife     time.Duration
 	RecencyFloor float64
-	// Corroboration is the factor of what one session says. It nears 1 with each further session that says the same. 0
-	// means that it makes no difference.
+	// Corroboration is the factor of a hit that one session states. It nears 1 with each further session that states
+	// the same. 0 turns it off.
 	Corroboration float64
 }
 
@@ -44,23 +43,24 @@ func DefaultWeights() Weights {
 	}
 }
 
-// Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency × Corroboration, but
-// at most Limit, and Hybrid = Vector + Keyword + Context. Where several entries say the same, Hybrid is that of the wording that
-// matches best, and Recency that of the newest; Height, Words and Share are the best of any wording.
+// Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency × Corroboration,
+// but at most Limit, and Hybrid = Vector + Keyword + Context. If several entries have the same statement, Hybrid is
+// that of the best matching wording, and Recency that of the newest; Height, Words and Share are the best of any
+// wording.
 type Explain struct {
 	Hybrid float64 `json:"hybrid"`
 	// Vector and Keyword are the weighted relative scores of the two searches. Each is 0 if its search did not find
 	// the entry. They are relative to the other candidates of the same query.
 	Vector  float64 `json:"vector"`
 	Keyword float64 `json:"keyword"`
-	// Context is what the messages before and after a message add.
+	// Context is the score from the messages before and after a message.
 	Context float64 `json:"context,omitempty"`
 	// Similarity is the cosine similarity behind Vector, and BM25 the keyword score behind Keyword.
 	Similarity float64 `json:"similarity"`
 	BM25       float64 `json:"bm25"`
-	// Height is the number of standard deviations by which Similarity exceeds that of texts that have nothing to do with the
-	// query. It is 0 for an embedder that knows no meaning. Words is true if the hit shares a word with the query, and Share is
-	// the share of the query's content words that it has.
+	// Height is the number of standard deviations by which Similarity exceeds that of texts unrelated to the query. It
+	// is 0 for an embedder that knows no meaning. Words is true if the hit shares a word with the query, and Share is
+	// the share of the query's content words that the hit contains.
 	Height        float64 `json:"height"`
 	Words         bool    `json:"words"`
 	Share         float64 `json:"share"`
@@ -114,7 +114,7 @@ func (w Weights) recency(age time.Duration) float64 {
 	return w.RecencyFloor + (1-w.RecencyFloor)*math.Exp2(-float64(age)/float64(w.HalfLife))
 }
 
-// corroboration returns the factor of what so many sessions say.
+// corroboration returns the factor of a hit that so many sessions state.
 func (w Weights) corroboration(sessions int) float64 {
 	if w.Corroboration <= 0 {
 		return 1

@@ -37,7 +37,7 @@ func TestFactorsAreOrdered(t *testing.T) {
 	require.Less(t, factor(w.Status, schema.StatusSuperseded), factor(w.Status, schema.StatusContested))
 }
 
-// What more sessions say ranks higher, by less and less.
+// Statements of more sessions rank higher, by less and less.
 func TestCorroboration(t *testing.T) {
 	t.Parallel()
 	w := DefaultWeights()
@@ -53,8 +53,8 @@ func TestCorroboration(t *testing.T) {
 	require.InDelta(t, 1, Weights{}.corroboration(1), 0)
 }
 
-// candidates are what a search may find: entries that say the same as others, contradict them, and take their places, in
-// chains and in circles.
+// candidates are possible results of a search: entries that repeat, contradict or succeed others, in chains and in
+// circles.
 var candidates = rapid.Custom(func(t *rapid.T) []Hit {
 	w := DefaultWeights()
 	id := rapid.Map(rapid.IntRange(0, 9), func(n int) string { return fmt.Sprint("e", n) })
@@ -80,9 +80,9 @@ var candidates = rapid.Custom(func(t *rapid.T) []Hit {
 	return rapid.SliceOfNDistinct(one, 1, 10, func(h Hit) string { return h.ID }).Draw(t, "hits")
 })
 
-// Every factor only lowers the hybrid score, the order is total, and it does not depend on the order in which candidates
-// come. What took the place of something is above it. Each candidate is in one claim, with all that say the same, and
-// the claim is believed if one of them is, and no worse than any.
+// Every factor only lowers the hybrid score. The order is total and does not depend on the order of the candidates. A
+// successor is above its predecessor. Each candidate is in one claim, with all candidates of the same statement. The
+// claim is believed if one of them is, and no worse than any.
 func TestRerank(t *testing.T) {
 	t.Parallel()
 	w := DefaultWeights()

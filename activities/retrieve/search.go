@@ -28,8 +28,8 @@ const (
 	// DefaultAlpha is the weight of meaning by an embedder that knows any. It was measured on dialogues: at 0.3 and at 0.7
 	// each tested one finds less.
 	DefaultAlpha = 0.5
-	// minCandidates are fetched even for a small limit, so that reranking has a choice. maxCandidates limits what is
-	// fetched if the filters leave too few.
+	// minCandidates are fetched even for a small limit, so that reranking has a choice. maxCandidates limits the fetch
+	// when the filters leave too few.
 	minCandidates = 50
 	maxCandidates = 3200
 	// maxSessions is the number of sessions listed for a hit.
@@ -91,16 +91,17 @@ type Weighted interface{ Alpha() float64 }
 // Alpha returns the weight of meaning that is used where the query has none.
 func (s *Searcher) Alpha() float64 { return s.alpha }
 
-// Hit is what was found. An entry stands for a statement, in however many sessions and words it was said: the other fields
-// describe the best of the entries that say it, which is believed if any is: its session and its evidence with message and
-// span. Of a message only the owner, the session, the content and the time are set, of a task the title, and
-// of a fact that a person entered the title, the time and the owner without a project: it is known in all of them.
+// Hit is one result. An entry represents a statement, in however many sessions and words it was made. The other fields
+// describe the best entry with the statement, a believed one if there is any: its session and its evidence with message
+// and span. For a message only the owner, the session, the content and the time are set, and for a task the title. For
+// a fact that a person entered, they are the title, the time and the owner without a project: it is known in all
+// projects.
 type Hit struct {
 	Kind Kind `json:"kind"`
 	schema.Entry
 	Message *MessageHit `json:"message,omitempty"`
 	Fact    *FactHit    `json:"fact,omitempty"`
-	// Tracked is the task that the hit is, or that came of it.
+	// Tracked is the task of the hit: the hit itself, or the task that came of it.
 	Tracked      *TaskHit `json:"tracked,omitempty"`
 	SupersededBy string   `json:"superseded_by,omitempty"`
 	// SupersededByTitle is the title of that entry.
@@ -110,7 +111,7 @@ type Hit struct {
 	EndedAt      time.Time `json:"ended_at,omitzero"`
 	EndedBecause string    `json:"ended_because,omitempty"`
 	EndedBy      string    `json:"ended_by,omitempty"`
-	// OriginalID is the oldest entry that says the same, empty if this one is.
+	// OriginalID is the oldest entry with the same statement. It is empty if this entry is the oldest.
 	OriginalID string `json:"original_id,omitempty"`
 	// Conflicts counts the open conflicts that the entry is a side of, and ContestedBy are the other sides.
 	Conflicts   int       `json:"conflicts,omitempty"`
@@ -121,15 +122,15 @@ type Hit struct {
 	EvidenceSessionID string  `json:"evidence_session_id"`
 	Score             float64 `json:"score"`
 	Explain           Explain `json:"explain"`
-	// Weak is true if the hit may have nothing to do with the query: it has less than half of its words and is hardly nearer
-	// than chance would have it. It does not depend on other hits.
+	// Weak is true if the hit may be unrelated to the query: it has less than half of the query's words and is hardly
+	// nearer than chance. It does not depend on other hits.
 	Weak bool `json:"weak"`
 	// Sessions are the sessions in which an entry that matches the query says this: first the hit's own, then the newest,
 	// up to five in all. Each is listed with its newest entry. MoreSessions counts the others. Of a message it counts those with
 	// the same text.
-	Sessions     []Saying `json:"sessions"`
-	MoreSessions int      `json:"more_sessions"`
-	// Around is what was said before and after the hit, and itself, if the query asks for it.
+	Sessions     []Statement `json:"sessions"`
+	MoreSessions int         `json:"more_sessions"`
+	// Around are the hit's own message and the messages before and after it, if the query asks for them.
 	Around []Turn `json:"around,omitempty"`
 }
 
@@ -139,8 +140,8 @@ type Mention struct {
 	Title   string `json:"title,omitempty"`
 }
 
-// Saying is one entry that says what a hit says.
-type Saying struct {
+// Statement is one entry with the statement of a hit.
+type Statement struct {
 	SessionID       string            `json:"session_id"`
 	Agent           string            `json:"agent,omitempty"`
 	EntryID         string            `json:"entry_id"`
@@ -172,8 +173,8 @@ type Result struct {
 	// Alpha is the weight that was used.
 	Alpha float64 `json:"alpha"`
 	// Candidates counts the objects that the vector store found. Of these, Filtered did not match the query by their
-	// rows, Dropped have no row, and Unrelated share no word with the query and are no nearer to it than chance would have it,
-	// or not near enough for an answer.
+	// rows, and Dropped have no row. Unrelated share no word with the query and are no nearer to it than chance, or not
+	// near enough for an answer.
 	Candidates int `json:"candidates"`
 	Filtered   int `json:"filtered"`
 	Dropped    int `json:"dropped"`
@@ -224,14 +225,14 @@ func meant(r rune) bool {
 type search struct {
 	*Searcher
 	query Query
-	// from is where the page begins, and page how many hits it has. The limit is that of all pages so far, and one more that
-	// tells whether there are more.
+	// from is where the page begins, and page the number of its hits. The limit is that of all pages so far plus one,
+	// which shows whether there are more.
 	from  cursor
 	page  int
 	limit int
 	terms vector.QueryTerms
-	// expected is the similarity that unrelated texts in its language have to the query, deviation how far they are from it,
-	// and mean the similarity of those in all languages.
+	// expected is the similarity of the query to unrelated texts in its language, and deviation their standard
+	// deviation. mean is the similarity to unrelated texts in all languages.
 	expected, deviation, mean float64
 	// keywordHits counts the entries that keyword search found, unrelated those that are not related to the query. If the first
 	// is 0, every entry after an unrelated one is unrelated too.
@@ -340,12 +341,12 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 const maxFew = 2000
 
 // few returns the ids of the entries with the stages and statuses that the query asks for, if they are few. The vector
-// store knows neither, and what is rare would be looked for among thousands of candidates.
+// store knows neither, and would search thousands of candidates for a rare one.
 func (r *search) few(ctx context.Context) ([]string, error) {
 	q := r.query
 	var statuses []schema.Status
 	if q.AsOf.IsZero() {
-		statuses = q.Statuses // What they were then is not in the table.
+		statuses = q.Statuses // The table has only today's statuses.
 	}
 	if len(q.Stages)+len(statuses) == 0 {
 		return nil, nil

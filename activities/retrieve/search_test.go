@@ -124,7 +124,7 @@ func TestHitShowsEvidenceOfAnotherSession(t *testing.T) {
 	}
 }
 
-// I10: no read crosses a project or a user, whatever stands in the vector store.
+// I10: no read crosses a project or a user, whatever the vector store contains.
 func TestNoReadCrossesProjectOrUser(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -200,7 +200,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// What a newer extractor no longer states is no hit, and no session of a hit, unless it is asked for.
+// An entry that a newer extractor no longer states is no hit, and no session of a hit, unless the query asks for it.
 func TestSupersededIsLeftOut(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -222,7 +222,7 @@ func TestSupersededIsLeftOut(t *testing.T) {
 	}
 }
 
-// What is rare is found at once, though the vector store does not know stages.
+// A rare stage is found at once, though the vector store does not know stages.
 func TestRareStageIsFound(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)

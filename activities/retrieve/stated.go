@@ -78,7 +78,7 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 			},
 			Fact:     &FactHit{f.ID, f.Category, f.Confidence},
 			Explain:  r.weights.explainCandidate(c, cmp.Or(r.weights.Fact, 1), 1, r.weights.recency(r.now().Sub(f.UpdatedAt))),
-			Sessions: []Saying{},
+			Sessions: []Statement{},
 		}
 		h.Score, h.Explain.Share = h.Explain.Score(), r.terms.Share(content)
 		out = append(out, &claim{Hit: h, members: []Hit{h}})

@@ -63,7 +63,7 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 			Entry:    schema.Entry{Scope: schema.Scope{Project: r.query.Project, User: r.query.User}, Title: e.Title, Stage: e.Stage, Status: e.Status, OccurredAt: e.UpdatedAt},
 			Tracked:  &TaskHit{e.ID, e.TaskStatus, e.Priority},
 			Explain:  r.weights.explainCandidate(c, cmp.Or(r.weights.Task, 1), 1, 1),
-			Sessions: []Saying{},
+			Sessions: []Statement{},
 		}
 		h.Score, h.Explain.Share = h.Explain.Score(), r.terms.Share(e.Title)
 		out = append(out, &claim{Hit: h, members: []Hit{h}})
@@ -78,8 +78,8 @@ func (r *search) tasksThen() task.Selection {
 	return task.Selection{Project: r.query.Project, AsOf: r.query.AsOf}
 }
 
-// ownTasks returns those of the tasks of which an entry speaks that the query admits: a task is of a project, and what others do
-// in it is not in the user's memory. So a task has the agents, sessions and times of these entries.
+// ownTasks returns the tasks with an entry that the query admits. A task belongs to a project, and the work of other
+// users in it is not in the user's memory. So a task has the agents, sessions and times of its entries.
 func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, error) {
 	observers, err := r.taskQueries().Observers(ctx, r.tasksThen(), taskIDs)
 	if err != nil {
@@ -97,8 +97,8 @@ func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, erro
 	}), nil
 }
 
-// join puts claims of all kinds into one list, the best first. A task is shown with the note that it came of, and a message
-// with the entry that quotes it, if these are listed: what proves something is not another thing.
+// join puts claims of all kinds into one list, the best first. A task is merged into the note that it came of, if the
+// note is listed: evidence is not a result of its own.
 func join(entries, tasks, others []*claim) []*claim {
 	notes := map[string]*claim{}
 	for _, c := range entries {

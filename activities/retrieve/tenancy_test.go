@@ -19,8 +19,8 @@ import (
 // the user, which are known in all projects.
 type owner struct{ project, user, mark, userMark string }
 
-// strangers are owners whose names are easily taken for each other: by case, by spaces, by what separates and quotes names. Half
-// of them are made at random. There are the first project and user, and n others of each.
+// strangers are owners whose names are easily confused: by case, by spaces, by characters that separate and quote
+// names. Half of them are random. There are the first project and user, and n others of each.
 func strangers(t *testing.T, n int) []owner {
 	t.Helper()
 	projects := []string{"red", "Red", "red ", `red" , user: "ann/한`, strings.Repeat("red", 30), strings.Repeat("red", 30) + "x"}
@@ -128,14 +128,14 @@ func (b *bench) plan(t *testing.T, note schema.Entry) {
 	require.NoError(t, err)
 }
 
-// No hit ever crosses a project or user, whatever their names and the filters, in none of what it carries; and each owner
-// finds what is theirs.
+// No hit ever crosses a project or user, in any of its fields, whatever their names and the filters. Each owner finds
+// all of their own hits.
 func TestTenancyProperty(t *testing.T) {
 	t.Parallel()
 	tenancy(t, 4, 8)
 }
 
-// tenancy searches as the owners with n other names each, in random ways and then for all that is theirs.
+// tenancy searches as the owners with n other names each, in random ways and then for all of their own hits.
 func tenancy(t *testing.T, n, most int) {
 	t.Helper()
 	b := newWholeBench(t)

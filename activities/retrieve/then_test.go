@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// happen appends the payloads to the stream, the n-th at the n-th day, and indexes what came of them.
+// happen appends the payloads to the stream, the n-th at the n-th day, and indexes the results.
 func (b *bench) happen(t *testing.T, stream, project string, payloads ...any) {
 	t.Helper()
 	var events []schema.Event
@@ -35,7 +35,7 @@ func (b *bench) happen(t *testing.T, stream, project string, payloads ...any) {
 	require.Zero(t, result.Failed)
 }
 
-// Tasks and facts are shown as they were, and a task has the agents, sessions and times of what speaks of it.
+// Tasks and facts are shown as they were, and a task has the agents, sessions and times of its entries.
 func TestTasksAndFactsAsOf(t *testing.T) {
 	t.Parallel()
 	b := newWholeBench(t)

@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// codingSession is some 30 MB of messages as coding agents leave them: most of it is what tools returned, and
-// 3 MB are conversation, which is 100 windows.
+// codingSession is some 30 MB of messages as coding agents leave them: most are results of tools, and 3 MB are
+// conversation, which is 100 windows.
 func codingSession() []schema.Message {
 	r := rand.New(rand.NewPCG(1, 2))
 	var messages []schema.Message
@@ -51,7 +51,7 @@ func logSession(b *testing.B, log *eventlog.Store, key schema.SessionKey, messag
 }
 
 // BenchmarkWindows reads windows of a session of 30 MB, each in an activity of its own: as ranges, and as before
-// there were ranges. It tells how much is read and decoded for each window, and how much is held.
+// there were ranges. It reports how much is read and decoded for each window, and how much is kept in memory.
 func BenchmarkWindows(b *testing.B) {
 	messages := codingSession()
 	log, meter := newLog(b)

@@ -12,8 +12,8 @@ import (
 // cacheBytes bounds the payloads of the events whose messages are cached. Only the latest event may be larger.
 const cacheBytes = 24 << 20
 
-// recent caches the messages of recently read events for all sessions of the process. The steps that work on a window
-// each open the session anew, several at a time, and a long message is in many windows.
+// recent caches the messages of recently read events for all sessions of the process. Each step that works on a window
+// opens the session again, several at a time, and a long message is in many windows.
 var recent = newCache(cacheBytes)
 
 // eventKey identifies an event in the log of a store. Events never change, but that an erasure takes messages out of them.
@@ -22,17 +22,17 @@ type eventKey struct {
 	id, hash string
 }
 
-// cache holds the messages of the events that were used last. It lets one caller at a time read an event.
-// It is safe for concurrent use.
+// cache holds the messages of the most recently used events. It lets one caller at a time read an event. It is safe for
+// concurrent use.
 type cache struct {
 	limit int
 
 	mu    sync.Mutex
 	bytes int
-	// order holds the cached events, the one used last in front. byKey finds them.
+	// order lists the cached events, the most recently used first. byKey finds them.
 	order *list.List
 	byKey map[eventKey]*list.Element
-	// reading holds the events that callers are reading. A channel is closed when its caller is done.
+	// reading lists the events that callers are reading. A channel is closed when its caller is done.
 	reading map[eventKey]chan struct{}
 }
 

@@ -15,7 +15,7 @@ func TestCases(t *testing.T) {
 	sharedtest.RunAreas(t, sharedtest.Judges{"scheduled_strip": judgeScheduled})
 }
 
-// judgeScheduled says what is wrong with what is kept of messages of which a harness scheduled some.
+// judgeScheduled describes the defect in the selection of messages of which a harness scheduled some.
 func judgeScheduled(input, expect json.RawMessage) string {
 	var in struct {
 		Messages []struct {

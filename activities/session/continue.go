@@ -11,17 +11,16 @@ import (
 	"axiommind/schema"
 )
 
-// minInside is how many messages must be the same where a part does not meet the session's end with its beginning: where it
-// lies in the middle of the session, or meets the end with its own middle. Fewer may be said twice: a "yes" in another place
-// is another message.
+// minInside is the minimum number of equal messages where a part lies in the middle of the session, or meets the session's
+// end with its own middle. Fewer may be a coincidence: a "yes" in another place is another message.
 const minInside = 4
 
-// Continue returns the messages of the parts that the session does not hold, numbered to follow those that it does. Each
-// part is some of the session's messages, in order, and may overlap what came before it.
+// Continue returns the messages of the parts that the session does not hold, numbered to follow its last message. Each part
+// is an ordered selection of the session's messages, and may overlap earlier ones.
 //
-// A message with an id is known if the session holds one with that id. Others are known by their place: a part is laid
-// where its messages meet the session's end, or its beginning. What is left is new, however often the same words were said
-// before. Continue sets the keys of the messages. It reads no texts.
+// A message with an id is known if the session holds one with that id. Other messages are known by position: a part is
+// aligned with the session's end, or with its beginning. The remaining messages are new, however often the same words were
+// said before. Continue sets the keys of the messages. It reads no texts.
 func (s *Session) Continue(ctx context.Context, parts [][]schema.Message) ([]schema.Message, error) {
 	t, err := s.thread(ctx)
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *Session) Continue(ctx context.Context, parts [][]schema.Message) ([]sch
 	return out, nil
 }
 
-// thread is a session as far as it is needed to tell which messages it holds.
+// thread is the part of a session that is needed to find out which messages it has.
 type thread struct {
 	// contents are the messages without their places, in order.
 	contents []string
@@ -103,7 +102,7 @@ func (t *thread) unknown(part []string) []int {
 	if met == 0 {
 		return from(0, len(part))
 	}
-	// What stands before the place where the two meet was changed since, such as a summary of what was compacted.
+	// Messages before the point where the two meet have changed since, such as a summary after a compaction.
 	var out []int
 	for i := range begin {
 		if t.counts[part[i]] == 0 {
@@ -130,8 +129,9 @@ func (t *thread) beginning(part []string) int {
 	return n
 }
 
-// end returns the longest run of messages of the part with which the thread ends, and where in the part it begins. Of
-// several it is the first, so that what follows it stays. Fewer than [minInside] are such a run only at the part's beginning.
+// end returns the longest run of messages of the part with which the thread ends, and where it begins in the part. If there
+// are several, it returns the first, so that the messages after it stay. A run of fewer than [minInside] counts only at the
+// part's beginning.
 func (t *thread) end(part []string) (begin, length int) {
 	for last := range part {
 		n := 0

@@ -38,7 +38,7 @@ func said(messages []schema.Message) []string {
 
 func TestContinue(t *testing.T) {
 	t.Parallel()
-	// Each line is a session, a part that is enqueued after it, and what is new of it.
+	// Each line is a session, a part that is enqueued after it, and the new messages of the part.
 	for _, c := range []struct{ held, part, fresh string }{
 		{"", "u:hi a:hello", "u:hi a:hello"},
 		{"u:hi a:hello", "u:hi a:hello", ""},
@@ -119,7 +119,7 @@ func TestContinueProperty(t *testing.T) {
 		for i := range rapid.IntRange(1, 30).Draw(rt, "messages") {
 			who := []string{"u:", "a:"}[i%2]
 			text := rapid.SampledFrom([]string{"yes", "ok", "done", ""}).Draw(rt, "text")
-			if text == "" || i%2 == 1 { // Answers differ: what repeats word for word has no place of its own.
+			if text == "" || i%2 == 1 { // Answers differ: repeated text has no place of its own.
 				text = fmt.Sprint(i)
 			}
 			texts = append(texts, who+text)
@@ -143,7 +143,7 @@ func TestContinueProperty(t *testing.T) {
 			require.Equal(rt, whole[i].Key, got[i].Key)
 			require.Equal(rt, i, got[i].Index)
 		}
-		// What nothing overlaps is new, also if the same was said before.
+		// Messages that overlap nothing are new, also if the same was said before.
 		again := thread.add(partOf("u:yes"))
 		last := thread.contents[len(thread.contents)-1]
 		require.Equal(rt, slices.Equal(texts[len(texts)-1:], []string{"u:yes"}), len(again) == 0, last)

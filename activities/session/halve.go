@@ -8,18 +8,18 @@ import (
 	"axiommind/schema"
 )
 
-// part is what a window shows of a message: the text from the byte offset on.
+// part is the text of a message that a window shows, from the byte offset on.
 type part struct {
 	message, start int
 	text           string
 }
 
-// Halve returns the halves of a window that is not small. Together they show what it shows, and each shows something.
-// They meet at the border of two messages that is nearest to the middle, or within the message at the middle, at the end
-// of a line if possible, where that border would leave a half less than a quarter. The messages are those of the
-// session from the window's first to its last.
+// Halve returns the halves of a window that is not small. Together they show the same text as the window, and each shows
+// something. They meet at the border of two messages that is nearest to the middle. Where that border would leave a half
+// less than a quarter, they meet within the message at the middle, at the end of a line if possible. The messages are
+// those of the session from the window's first to its last.
 //
-// The same window always has the same halves, so that they can be told again after a crash.
+// The same window always has the same halves, so that they can be recomputed after a crash.
 func (c Cut) Halve(messages []schema.Message, w schema.Window) (left, right schema.Window, ok bool) {
 	parts := c.parts(messages, w)
 	sizes, total := make([]int, len(parts)), 0

@@ -15,8 +15,9 @@ const smallest = 8
 
 var halving = Cut{Size: windowSize, Limit: 1000, Small: smallest, Hash: hashShown}
 
-// The halves of a window show what it shows, in order and once; each shows something, and less than it. Only what is
-// small can't be halved. The halves of a session's windows, down to the smallest, all have places of their own.
+// The halves of a window show the same text, in order and once; each shows something, and less than the window. Only
+// small windows can't be halved. The halves of a session's windows, down to the smallest, all have places of their
+// own.
 func TestHalve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

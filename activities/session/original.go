@@ -18,25 +18,24 @@ import (
 )
 
 const (
-	// originalsPurpose begins the purpose of the keys of a session. Another form of what is sealed has another one.
+	// originalsPurpose begins the purpose of the keys of a session. Another format of the sealed text has another purpose.
 	originalsPurpose = "axiommind originals 1\n"
-	// MaxOriginalBytes bounds what is kept of a message. A private passage may be a whole file.
+	// MaxOriginalBytes bounds the removed text of a message. A private passage may be a whole file.
 	MaxOriginalBytes = 4 << 20
-	// paddedTo is the unit of the size of what is encrypted, so that the size of a ciphertext does not tell that of a
+	// paddedTo is the unit to which the plaintext is padded, so that the size of a ciphertext does not reveal that of a
 	// password.
 	paddedTo = 64
 	keyBytes = 32
 )
 
-// SealOriginal encrypts what redaction has taken out of the message. It reports false if that is nothing.
+// SealOriginal encrypts the text that redaction removed from the message. It returns false if there is none.
 //
 // Each session has keys of its own, derived from the first key of the ring and the name of the session's stream by
 // HKDF-SHA256. AES-256-GCM encrypts, with the session, the message and its position as additional data. The nonce is an
-// HMAC of all that, as in SIV: sealed again by a retry, a message gives the same bytes, and equal nonces mean equal
-// messages.
+// HMAC of all that, as in SIV: a retry gives the same bytes, and equal nonces mean equal messages.
 //
-// Nothing of that is stored but the id of the ring's key, so no key of a session can be lost, and two attempts at once
-// agree. Random keys, wrapped by the ring's, would stand in the same stream: to erase them is to erase the stream.
+// Only the id of the ring's key is stored, so no key of a session can be lost, and concurrent attempts agree. Random keys,
+// wrapped by the ring's, would be in the same stream: erasing them would mean erasing the stream.
 func SealOriginal(ring *keyring.Ring, key schema.SessionKey, m schema.Message) (schema.OriginalSealedPayload, bool, error) {
 	p := schema.OriginalSealedPayload{SessionKey: key, Index: m.Index, Message: m.Key, KeyID: ring.KeyID()}
 	size, changed := 0, false
@@ -68,8 +67,8 @@ func SealOriginal(ring *keyring.Ring, key schema.SessionKey, m schema.Message) (
 	return p, true, nil
 }
 
-// OpenOriginal decrypts what SealOriginal has encrypted.
-func OpenOriginal(ring *keyring.Ring, p schema.OriginalSealedPayload) (schema.TakenOut, error) {
+// OpenOriginal decrypts the output of SealOriginal.
+func OpenOriginal(ring *keyring.Ring, p schema.OriginalSealedPayload) (schema.Removed, error) {
 	aead, _, err := sessionKeys(ring, p)
 	switch {
 	case errors.Is(err, keyring.ErrNoKey) && !ring.Encrypts():
@@ -95,7 +94,7 @@ func OpenOriginal(ring *keyring.Ring, p schema.OriginalSealedPayload) (schema.Ta
 	return taken, nil
 }
 
-// sessionKeys derives the key that encrypts and the one that makes nonces.
+// sessionKeys derives the key for encryption and the key for nonces.
 func sessionKeys(ring *keyring.Ring, p schema.OriginalSealedPayload) (cipher.AEAD, []byte, error) {
 	keys, err := ring.Derive(p.KeyID, originalsPurpose+p.Stream(), 2*keyBytes)
 	if err != nil {
@@ -109,7 +108,7 @@ func sessionKeys(ring *keyring.Ring, p schema.OriginalSealedPayload) (cipher.AEA
 	return aead, keys[keyBytes:], err
 }
 
-// additionalData is what stands in the open beside the ciphertext, and can't be exchanged.
+// additionalData authenticates the fields that are unencrypted next to the ciphertext, so that they can't be exchanged.
 func additionalData(p schema.OriginalSealedPayload) []byte {
 	return []byte(schema.HashParts(p.Stream(), fmt.Sprint(p.Index), p.Message, p.KeyID))
 }
@@ -123,15 +122,14 @@ func syntheticNonce(mac, additional, plain []byte, size int) []byte {
 
 // Original is a message as it was before redaction.
 type Original struct {
-	// Message is the message as the log holds it.
+	// Message is the message in the log.
 	schema.Message
-	// Original is its text before redaction. If it could not be had, Problem says why.
+	// Original is its text before redaction. If it is not available, Problem says why.
 	Original string `json:"original,omitempty"`
 	Problem  string `json:"problem,omitempty"`
 }
 
-// Originals returns the messages of which the log keeps what redaction took out, in their order, decrypted with the keys of
-// the ring.
+// Originals returns the messages whose removed text is in the log, in their order, decrypted with the keys of the ring.
 func (s *Session) Originals(ctx context.Context, ring *keyring.Ring) ([]Original, error) {
 	sealed := map[string]schema.OriginalSealedPayload{}
 	for event, err := range s.log.Stream(ctx, s.Stream(), eventlog.StreamOptions{Types: []string{schema.OriginalSealed}}) {

@@ -64,7 +64,7 @@ func TestSealOriginal(t *testing.T) {
 	require.ErrorContains(t, err, "is not the one that it was encrypted with")
 }
 
-// Nothing of what is sealed, nor what stands beside it, can be changed or exchanged.
+// Neither the sealed text nor the fields next to it can be changed or exchanged.
 func TestSealedOriginalIsWhole(t *testing.T) {
 	t.Parallel()
 	ring := ringOf(t, "k1", "k2")
@@ -92,7 +92,7 @@ func TestSealOriginalOfNothing(t *testing.T) {
 	t.Parallel()
 	ring := ringOf(t, "k1")
 	key := schema.SessionKey{SessionID: "s"}
-	own := redactedMessage(0, schema.Redacted("named-secret")) // Somebody wrote the placeholder.
+	own := redactedMessage(0, schema.Redacted("named-secret")) // A person wrote the placeholder.
 	for _, m := range []schema.Message{{Text: "Nothing."}, own} {
 		_, changed, err := session.SealOriginal(ring, key, m)
 		require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestSealOriginalOfNothing(t *testing.T) {
 	require.Empty(t, p.Sealed)
 }
 
-// What was taken out can't get into a log, an error or JSON by mistake.
+// Removed text can't get into a log, an error or JSON by mistake.
 func TestTakenOutTellsNothing(t *testing.T) {
 	t.Parallel()
 	m := redactedMessage(0, "a lock's number")

@@ -9,8 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// Scheduled reports whether a message is one that the harness scheduled, or belongs to one: all up to the next message of a
-// person does. before says so of the message before it.
+// Scheduled reports whether a message was scheduled by the harness or follows one that was, before the next message of a
+// person. before is the result for the previous message.
 func Scheduled(before bool, m schema.Message) bool {
 	if m.Role != schema.RoleUser || m.Kind != schema.KindText || blank(m.Text) {
 		return before
@@ -18,39 +18,40 @@ func Scheduled(before bool, m schema.Message) bool {
 	return strings.HasPrefix(strings.TrimSpace(m.Text), schema.ScheduledMark)
 }
 
-// passing tells which messages of a conversation pass and leave nothing to remember: a turn in which the user only
-// acknowledges, or only uploads files, and the agent's next message, unless that asks something or the agent goes to work
-// before it. An acknowledgement stays if the agent's last message asked something, because then it is an answer. What a
-// harness scheduled passes too.
+// passing decides which messages of a conversation pass, because they leave nothing to remember. These are turns in which
+// the user only acknowledges, or only uploads files, and the agent's next message, unless that asks something or the agent
+// goes to work before it. An acknowledgement stays if the agent's last message asked something, because then it is an
+// answer. Messages that a harness scheduled pass too.
 //
-// It goes through the messages in order. After a message that a window shows, all it knows follows from that message
-// alone. So it may begin at any message that a window shows and judges those after it the same.
+// It goes through the messages in order. After a message that a window shows, its state depends on that message alone. So
+// it may begin at any message that a window shows and judges those after it the same.
 type passing struct {
-	// asked says that the agent's last message asked something. What it was is in answer, and is read only if that matters.
+	// asked is true if the last message may have asked something. Otherwise answer is the agent's last message, which is
+	// examined only if needed.
 	asked  bool
 	answer string
-	// said says that the user has said something in this turn already.
+	// said is true if the user has already said something in this turn.
 	said bool
-	// reply says that what the agent says next answers a turn that passes.
+	// reply is true if the agent's next message answers a turn that passes.
 	reply bool
-	// scheduled says that no person has spoken since the harness sent a scheduled message.
+	// scheduled is true if no person has spoken since the harness sent a scheduled message.
 	scheduled bool
 }
 
-// midway is the state before a message of which it is not known what comes before it. Nothing passes there.
-var midway = passing{asked: true, said: true}
+// unknownState is the state before a message whose predecessors are unknown. Nothing passes there.
+var unknownState = passing{asked: true, said: true}
 
 // passes reports whether the next message passes.
 func (p *passing) passes(m schema.Message) bool {
 	if p.scheduled = Scheduled(p.scheduled, m); p.scheduled {
-		*p = passing{asked: true, said: true, scheduled: true} // What was scheduled may ask a person.
+		*p = passing{asked: true, said: true, scheduled: true} // A scheduled message may ask a person.
 		return true
 	}
 	switch {
 	case m.Kind == schema.KindToolCall, m.Kind == schema.KindToolResult:
-		*p = midway // A tool may ask the user.
+		*p = unknownState // A tool may ask the user.
 	case m.Acts():
-		*p = midway // A window shows it.
+		*p = unknownState // A window shows it.
 	case blank(m.Text):
 	case m.Role == schema.RoleUser && m.Kind == schema.KindContext:
 		p.reply = p.reply || !p.said && isUpload(m.Text)

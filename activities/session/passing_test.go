@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// conversation reads one message a line: its speaker and what it says.
+// conversation reads one message a line: its speaker and its text.
 func conversation(lines string) []schema.Message {
 	var out []schema.Message
 	for line := range strings.Lines(strings.TrimSpace(lines)) {
@@ -75,7 +75,7 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// What a person states is never taken for an acknowledgement.
+// A person's statement is never taken for an acknowledgement.
 func TestStatedDoesNotPass(t *testing.T) {
 	t.Parallel()
 	messages := conversation("user ok")
@@ -85,7 +85,7 @@ func TestStatedDoesNotPass(t *testing.T) {
 	require.Len(t, Shown(messages, windows[0], false), 1)
 }
 
-// A plan that is made again behind a window does not judge anew what passed behind the window.
+// A plan that is made again behind a window does not judge again the messages that passed behind the window.
 func TestPassingStaysBehindItsWindow(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", windowSize-10)
@@ -97,7 +97,7 @@ func TestPassingStaysBehindItsWindow(t *testing.T) {
 	require.Equal(t, all[1:], again)
 }
 
-// What remains is in order, and from any message that remains on, the same remains.
+// The remaining messages are in order, and from any of them on, the same remain.
 func TestPassingIsStable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -119,7 +119,8 @@ func TestPassingIsStable(t *testing.T) {
 	})
 }
 
-// Of a conversation without tools, uploads and other context, what remains loses nothing when it is filtered again.
+// In a conversation without tools, uploads and other context, filtering the remaining messages again removes
+// nothing.
 func TestPassingIsIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -163,7 +164,7 @@ func TestScheduled(t *testing.T) {
 	}
 }
 
-// However a session grows, what was scheduled is left out of it, as it is of the whole.
+// However a session grows, scheduled messages are left out as they are from the whole.
 func TestScheduledGrows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -1,6 +1,5 @@
-// Package session reads a session from the log, by ranges of messages or by windows. The log tells which event holds
-// which messages without reading their texts. So reading a range reads only the events that hold it, however long the
-// session is.
+// Package session reads a session from the log, by ranges of messages or by windows. The headings in the log say
+// which event contains which messages. So reading a range reads only its events, however long the session is.
 package session
 
 import (
@@ -101,7 +100,7 @@ func (s *Session) BroughtBy(buildID string) int {
 // EventID returns the id of the event that holds the message. The message must be in the session.
 func (s *Session) EventID(message int) string { return s.events[s.holder(message)].ID }
 
-// holder returns the index of the event that holds the message. For a message beyond the end there is none.
+// holder returns the index of the event that contains the message, or the number of events for one beyond the end.
 func (s *Session) holder(message int) int {
 	return sort.Search(len(s.events), func(i int) bool { return message < s.events[i].First+s.events[i].Messages })
 }
@@ -251,7 +250,8 @@ func (s *Session) Times(ctx context.Context, messages []int) (map[int]time.Time,
 }
 
 // Unseen returns the messages that are not in the log yet, numbered to follow those that are. Messages are compared
-// by key, not by position, so for a rewritten or compacted session it returns only what is new. It reads no texts.
+// by key, not by position, so for a rewritten or compacted session it returns only the new messages. It reads no
+// texts.
 func (s *Session) Unseen(ctx context.Context, messages []schema.Message) ([]schema.Message, error) {
 	known := make(map[string]bool, s.Len())
 	err := s.log.MessageKeys(ctx, s.events, func(_ eventlog.Heading, keys []string) {

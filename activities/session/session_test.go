@@ -166,7 +166,7 @@ func TestWindowsReadEachEventOnce(t *testing.T) {
 	windowsReadEachEventOnce(t, fewDraws)
 }
 
-// Windows read the events that hold them and no others, and in their order each event once.
+// Windows read their own events and no others, and in their order each event once.
 func windowsReadEachEventOnce(t *testing.T, draws int) {
 	t.Helper()
 	log, meter := newLog(t)

@@ -8,8 +8,8 @@ import (
 	"axiommind/schema"
 )
 
-// Messages returns the given messages that are in the session, by their indexes. It reads each event that
-// holds some of them once, a page at a time.
+// Messages returns the given messages that are in the session, by their indexes. It reads each of their
+// events once, a page at a time.
 func (s *Session) Messages(ctx context.Context, messages []int) (map[int]schema.Message, error) {
 	wanted := make(map[int]bool, len(messages))
 	var holders []int

@@ -45,8 +45,8 @@ func (l *stored) unseen(messages []schema.Message) []schema.Message {
 	return unseen(known, len(*l), messages)
 }
 
-// Whatever part of a session is submitted again, nothing of it is new; of a longer one only what it
-// adds is, each repetition of a word included.
+// No part of a session is new when it is submitted again. Of a longer session only the added messages
+// are, each repetition of a word included.
 func TestUnseenGrows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,7 +72,7 @@ func TestUnseenGrows(t *testing.T) {
 	})
 }
 
-// A compacted session has lost its beginning and gained a summary: that is what is new. However it is
+// A compacted session has lost its beginning and gained a summary, which is new. However it is
 // rewritten, nothing is stored twice and nothing new is left out.
 func TestUnseenCompacted(t *testing.T) {
 	t.Parallel()

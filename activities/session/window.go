@@ -29,16 +29,16 @@ func (f Frontier) Furthest(g Frontier) Frontier {
 	return f
 }
 
-// Cut says how a session is cut into windows.
+// Cut defines how a session is cut into windows.
 type Cut struct {
 	// Tools is true when tool calls and their results are extracted from too.
 	Tools bool
-	// Stated is true if a person states what the session holds. Then nothing of it is taken for an acknowledgement.
+	// Stated is true if a person states the content of the session. Then no message is taken for an acknowledgement.
 	Stated bool
 	// Size is the maximum size of a window's text in bytes. Limit is the maximum number of windows.
 	Size, Limit int
-	// Small is the size up to which a window is too small to be halved, without the white space around its messages. It
-	// is at least the size of a character, 4 bytes, or nothing is too small.
+	// Small is the maximum size of a window that is too small to be halved, without the white space around its messages.
+	// Below the size of a character, 4 bytes, no window is too small.
 	Small int
 	// Hash returns a hash of the messages that a window shows.
 	Hash func([]schema.Message) string
@@ -62,12 +62,12 @@ type planner struct {
 // line if possible. The messages are those of a session in order, starting at the frontier's message or earlier. Plan
 // reads no more of them than it needs.
 //
-// Windows leave out acknowledgements and what is said to them, and what a harness scheduled: see [passing]. A window ends
-// after acknowledgements that follow it, so that the next plan does not judge them anew.
+// Windows leave out acknowledgements, the replies to them, and scheduled messages: see [passing]. A window ends after
+// acknowledgements that follow it, so that the next plan does not judge them again.
 func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (windows []schema.Window, more bool, err error) {
 	p := planner{Cut: cut}
 	if from != (Frontier{}) || cut.Stated {
-		p.passing = midway
+		p.passing = unknownState
 	}
 	for m, err := range messages {
 		if err != nil {
@@ -82,7 +82,7 @@ func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (wi
 		}
 		passes := p.passing.passes(m)
 		switch {
-		case p.passing.scheduled: // A window that ended among what was scheduled would not tell the next plan so.
+		case p.passing.scheduled: // A window that ended among scheduled messages would hide that from the next plan.
 		case passes && p.open != nil:
 			p.open.Last = m.Index
 		case passes || !Extracted(m, p.Tools):
@@ -122,10 +122,10 @@ func (p *planner) add(m schema.Message, start int) bool {
 	return len(p.windows) < p.Limit
 }
 
-// maxAnswer is the size in bytes up to which an answer goes into the window of its question, whatever that holds.
+// maxAnswer is the maximum size in bytes of an answer that joins its question's window regardless of the window's size.
 const maxAnswer = 4 << 10
 
-// answers reports whether the message answers the question before it, which the harness put to the user.
+// answers reports whether the message answers the harness's question before it.
 func (p *planner) answers(m schema.Message) bool {
 	if len(p.shown) == 0 || m.CallID == "" || len(m.Text) > maxAnswer {
 		return false
@@ -179,7 +179,7 @@ func cutAt(text string, size int) int {
 }
 
 // Extracted reports whether memories are extracted from messages of the kind. If tools is true, they are extracted from
-// tool messages too. Of those, a window leaves out what passes.
+// tool messages too. A window leaves out those of them that pass.
 func Extracted(m schema.Message, tools bool) bool {
 	return m.Extractable() || m.Acts() || m.Kind == schema.KindStatement || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
 }
@@ -196,10 +196,10 @@ func (s *Session) Whole(ctx context.Context, w schema.Window, tools bool) ([]sch
 	return s.Shown(ctx, w, tools)
 }
 
-// Shown selects what the window shows from the messages of its session.
+// Shown selects the messages that the window shows from those of its session.
 func Shown(messages []schema.Message, w schema.Window, tools bool) []schema.Message {
 	var out []schema.Message
-	state := midway
+	state := unknownState
 	for _, m := range messages {
 		if m.Index < w.First || m.Index > w.Last || state.passes(m) || !Extracted(m, tools) {
 			continue

@@ -111,9 +111,9 @@ func planWhole(messages []schema.Message, from Frontier, tools bool, size, limit
 	return windows, false
 }
 
-// passed tells which of the messages pass in a plan from the frontier.
+// passed reports which of the messages pass in a plan from the frontier.
 func passed(messages []schema.Message, from Frontier) []bool {
-	state, out := midway, make([]bool, len(messages))
+	state, out := unknownState, make([]bool, len(messages))
 	if from == (Frontier{}) {
 		state = passing{}
 	}
@@ -192,7 +192,7 @@ func drawMessages(t *rapid.T, label string) []schema.Message {
 	return rapid.SliceOfN(message, 0, 12).Draw(t, label)
 }
 
-// put returns what the windows show of each message, put together again.
+// put returns the shown text of each message, put together from all windows.
 func put(messages []schema.Message, windows []schema.Window, tools bool) map[int]string {
 	out := map[int]string{}
 	for _, w := range windows {
@@ -203,8 +203,8 @@ func put(messages []schema.Message, windows []schema.Window, tools bool) map[int
 	return out
 }
 
-// The windows show every text there is to extract from once, whole and in order, and nothing else and nothing that passes;
-// none shows nothing, exceeds its size or cuts a character.
+// The windows show every text for extraction that does not pass, once, whole and in order, and nothing else. No window is
+// empty, exceeds its size or cuts a character.
 func TestPlanCovers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -280,7 +280,7 @@ func TestPlanPages(t *testing.T) {
 	})
 }
 
-// A session that grew has new windows for its new messages only. Where it grew, it is not known what passes.
+// A session that grew has new windows for its new messages only. At the border it is unknown which messages pass.
 func TestPlanGrows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -338,7 +338,7 @@ func TestPlanBlank(t *testing.T) {
 	require.Equal(t, map[int]string{0: messages[0].Text[:windows[0].ByteEnd], 1: "and then"}, put(messages, windows, false))
 }
 
-// A question that the harness put to the user and the answer to it stand in one window, and the answer never passes.
+// A question that the harness put to the user and its answer are in one window, and the answer never passes.
 func TestAnswersStayWithTheirQuestions(t *testing.T) {
 	t.Parallel()
 	ask := schema.Message{Index: 0, Role: schema.RoleAssistant, Kind: schema.KindText, CallID: "1", Text: "Pick the release branch."}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// While an insert into a table runs, others into the same columns wait, and are then done together: the server makes
-// the same effort for a block of one row as for one of a hundred. Nobody waits longer than for one other insert.
+// While an insert into a table runs, others into the same columns wait, and are then done together: for the server,
+// a block of one row is as much work as one of a hundred. No insert waits longer than for one other insert.
 
 // groups holds the statements that are being inserted. An entry is there while its insert runs.
 var groups = struct {
@@ -20,7 +20,7 @@ type groupKey struct {
 	into string
 }
 
-// group is what waits for the end of an insert.
+// group holds the rows that wait for the end of an insert.
 type group struct{ waiting []*pendingRows }
 
 // pendingRows are the rows of one caller.
@@ -33,7 +33,7 @@ type pendingRows struct {
 // maxGroup bounds the rows of callers that are inserted together.
 const maxGroup = 10_000
 
-// grouped inserts the rows, together with those of others if another insert runs.
+// grouped inserts the rows, together with those of other callers if another insert runs.
 func grouped(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	key := groupKey{conn, into}
 	groups.Lock()
@@ -57,7 +57,7 @@ func grouped(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	return err
 }
 
-// release ends the group, unless somebody waits.
+// release ends the group unless rows are waiting.
 func (k groupKey) release() (waiting bool) {
 	groups.Lock()
 	defer groups.Unlock()
@@ -83,7 +83,7 @@ func (k groupKey) next() []*pendingRows {
 	return batch
 }
 
-// serve inserts what waits.
+// serve inserts the waiting rows until none are left.
 func (k groupKey) serve() {
 	for {
 		k.insert(k.next())

@@ -127,7 +127,7 @@ func (b panickingBatch) Append(v ...any) error {
 	return b.Batch.Append(v...)
 }
 
-// A panic over rows is an error for their caller alone, whoever inserts them, and keeps nobody waiting.
+// A panic over rows is an error for their caller alone, whoever inserts them, and blocks no other insert.
 func TestInsertPanics(t *testing.T) {
 	t.Parallel()
 	held, release := holdOne(t)

@@ -19,7 +19,7 @@ const MostPrefixed = 3
 // Prefix is an id, or the beginning of one, as typed by a person.
 type Prefix struct {
 	// What is the kind of thing it names, and Where the place to look for it, such as "entry" and "project \"demo\"".
-	// Without What, the errors do not repeat what was given.
+	// Without What, the errors do not repeat Given.
 	What, Where string
 	Given       string
 	// NotFound is wrapped by the error for a text that names nothing. Ambiguous, by default [ErrAmbiguous], is
@@ -62,8 +62,7 @@ func (p Prefix) Several(ids []string) error {
 	return p.named(fmt.Errorf("%w: %s%s begin with it: give more of the id", reason, strings.Join(ids, ", "), more))
 }
 
-// Missing returns the error for a text that names nothing. Hint says what else the person may type, such as "a
-// title".
+// Missing returns the error for a text that names nothing. Hint names another form of input, such as "a title".
 func (p Prefix) Missing(hint string) error {
 	if hint != "" {
 		hint = ", " + hint

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrNoScope is wrapped by the error of a read that does not say whose rows it wants. An empty project or user is never
-// taken for all of them.
+// ErrNoScope is wrapped by the error of a read without a project or user. An empty one never means all of them.
 var ErrNoScope = errors.New("name whose rows to read")
 
-// Required returns an error that wraps [ErrNoScope] if the name is empty. The kind is what it names: a project or a user.
+// Required returns an error that wraps [ErrNoScope] if the name is empty. The kind is project or user.
 func Required(kind, name string) error {
 	if name != "" {
 		return nil

@@ -47,7 +47,8 @@ func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	return grouped(ctx, conn, into, rows)
 }
 
-// insert inserts the rows. A panic of the client is an error: the goroutine may be nobody's own, and others wait for it.
+// insert inserts the rows. A panic of the client is an error: the goroutine may belong to no caller, and others wait for
+// it.
 func insert(ctx context.Context, conn Conn, into string, rows [][]any) (err error) {
 	name, _, _ := strings.Cut(into, " ")
 	defer func() {

@@ -36,7 +36,7 @@ func read(t *testing.T, conn table.Conn, words ...string) []uint32 {
 	return out
 }
 
-// What was inserted is read at once, whatever the words hold.
+// Inserted rows are read at once, whatever the words contain.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	conn := connect(t)

@@ -18,7 +18,7 @@ type Indexer interface {
 	Enqueue(ctx context.Context, stream string) error
 }
 
-// Activities writes project streams, or asks their writer to do so.
+// Activities writes project streams, or submits updates to their writer.
 type Activities struct {
 	log      *eventlog.Store
 	writer   *Writer
@@ -34,7 +34,7 @@ func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, tempora
 	return &Activities{log: log, writer: writer, indexer: indexer, temporal: temporal}, nil
 }
 
-// SessionInput names a session whose task notes are to be resolved.
+// SessionInput identifies a session with task notes to resolve.
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
@@ -84,7 +84,7 @@ func (a *Activities) resolve(ctx context.Context, in boundary.Batch[SessionInput
 	return out, a.indexer.Enqueue(ctx, stream)
 }
 
-// notes reads the task notes of the sessions. It fills the outcomes, of which those that cannot be read are failed.
+// notes reads the task notes of the sessions. It fills the outcomes: sessions that cannot be read fail.
 func (a *Activities) notes(ctx context.Context, sessions []SessionInput, out *boundary.Outcomes[Result]) ([]Batch, error) {
 	project := sessions[0].Project
 	batches := make([]Batch, len(sessions))

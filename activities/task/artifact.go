@@ -30,9 +30,9 @@ var notJira = map[string]bool{
 	"LEVEL": true, "TIER": true, "VERSION": true, "STAGE": true, "PHP": true, "USB": true, "WIN": true, "Q": true,
 }
 
-// StrongArtifact reads a text that is, as a whole, a URL, a Jira key, or a GitHub issue or pull request. The first
-// key is the artifact's own. The other keys are for the same artifact, if one of them is already known: GitHub
-// numbers issues and pull requests together.
+// StrongArtifact parses a text that is, as a whole, a URL, a Jira key, or a GitHub issue or pull request. The first key
+// is the artifact's own. If another of the keys is already known, it belongs to the same artifact: GitHub numbers
+// issues and pull requests together.
 func StrongArtifact(text string) ([]Key, bool) {
 	text = bare(text)
 	if urlText.MatchString(text) {
@@ -144,14 +144,14 @@ var (
 		`(?:merged|closed|fixed|resolved|released|done|completed|finished)$`)
 )
 
-// blockerForms are what a blocker's text may name, without words that only say that it blocks:
-// "waiting for the PR o/r#5 to be merged" names o/r#5.
+// blockerForms are the forms of a blocker's text without the words that only express the wait: "waiting for the PR
+// o/r#5 to be merged" names o/r#5.
 type blockerForms struct {
-	// condition is the text as a condition's key sees it.
+	// condition is the text for the key of a condition.
 	condition string
-	// titles may each be a task's.
+	// titles are possible titles of tasks.
 	titles []string
-	// artifacts may each be an artifact's name.
+	// artifacts are possible names of artifacts.
 	artifacts []string
 }
 
@@ -169,7 +169,7 @@ func formsOf(text string) blockerForms {
 	return f
 }
 
-// orElse returns s, or otherwise where s says nothing.
+// orElse returns s, or otherwise if s has no words.
 func orElse(s, otherwise string) string {
 	if s = strings.TrimSpace(s); language.Title(s) != "" {
 		return s

@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// TestSessionsAtOnce: the plan for several sessions holds the events of planning one after the other, each of them in
-// its session's part.
+// TestSessionsAtOnce: the plan for several sessions has the events of planning one after the other, each in its
+// session's part.
 func TestSessionsAtOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,13 +99,13 @@ func (logged) Steady(_ context.Context, _ eventlog.Projector, _ string, plan fun
 	return plan()
 }
 
-// TestRefusedSessionFailsAlone: what one session is refused for good leaves the others as if it had not been there,
-// and an error that may go away fails them all.
+// TestRefusedSessionFailsAlone: a permanently refused session does not affect the others, and a transient error fails
+// them all.
 func TestRefusedSessionFailsAlone(t *testing.T) {
 	t.Parallel()
 	const lost = "3d9f1b3c-1f0f-5a3e-8a53-0f5d9f1b3c1f"
 	p := newTestProject(t)
-	// The second session names an entity that the index fails to load when asked for it alone: what it was merged into.
+	// The second session names a task with a chain of blockers to an entity that the index fails to load.
 	p.say(p.report("Ship", schema.TaskInProgress), p.report("Release", schema.TaskInProgress))
 	batches := []Batch{
 		{Project: p.name, SessionID: "first", Entries: []schema.Entry{p.report("Write", schema.TaskInProgress)}},
@@ -116,7 +116,7 @@ func TestRefusedSessionFailsAlone(t *testing.T) {
 			p.report("Write", schema.TaskBlocked, "VPN"), p.report(" ", schema.TaskPending),
 		}},
 	}
-	// A chain longer than what is read beforehand.
+	// The chain is longer than prefetch reads.
 	ids := []string{p.task("Ship").ID, "a", "b", "c", lost}
 	for i, id := range ids[:len(ids)-1] {
 		e := p.memory.entities[p.task("Ship").ID]
@@ -149,7 +149,7 @@ func TestRefusedSessionFailsAlone(t *testing.T) {
 	require.ErrorContains(t, err, "connection reset")
 }
 
-// TestFreshEvents: what the log held before is not counted as new.
+// TestFreshEvents: events that the log had before are not counted as new.
 func TestFreshEvents(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, map[string]bool{"c": true, "d": true}, freshOf(eventlog.Appended{
@@ -157,7 +157,7 @@ func TestFreshEvents(t *testing.T) {
 	}))
 }
 
-// TestChunks: no part holds more notes than fit in a block of the log, and together they hold all, in order.
+// TestChunks: no part has more notes than fit in a block of the log, and together they have all, in order.
 func TestChunks(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)

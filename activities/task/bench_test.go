@@ -19,7 +19,7 @@ import (
 	"axiommind/schema"
 )
 
-// seed appends the events of n tasks, perTask each: created, observed, then blocked and freed in turn.
+// seed appends the events of n tasks, perTask each: created, observed, then blocked and unblocked in turn.
 func (b *bundle) seed(t testing.TB, project string, n, perTask int) {
 	t.Helper()
 	var events []schema.Event
@@ -70,8 +70,8 @@ func (b *bundle) seed(t testing.TB, project string, n, perTask int) {
 	flush()
 }
 
-// BenchmarkResolveAndProject is one entry against many tasks: found, resolved with its blocker,
-// appended and projected.
+// BenchmarkResolveAndProject matches one entry against many tasks, resolves it with its blocker, appends and projects
+// it.
 func BenchmarkResolveAndProject(b *testing.B) {
 	for _, n := range []int{100, 10_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -104,8 +104,7 @@ func BenchmarkResolveAndProject(b *testing.B) {
 	}
 }
 
-// BenchmarkRebuild is a rebuild of a million task events of 250,000 tasks, with the highest heap of
-// the worker seen.
+// BenchmarkRebuild rebuilds a million task events of 250,000 tasks, and reports the peak heap of the worker.
 func BenchmarkRebuild(b *testing.B) {
 	const tasks, perTask = 250_000, 4
 	room := newBundle(b)
@@ -138,7 +137,7 @@ func BenchmarkRebuild(b *testing.B) {
 	require.EqualValues(b, tasks, count)
 }
 
-// serverRSS is the resident memory of the test's own children, where /proc tells.
+// serverRSS is the resident memory of the test's own child processes, on systems with /proc.
 func serverRSS(b *testing.B) uint64 {
 	b.Helper()
 	lists, _ := filepath.Glob("/proc/self/task/*/children")

@@ -29,7 +29,7 @@ func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Block
 	}
 	if found {
 		b.EntityRef, b.Confidence, b.Placeholder = e.EntityRef, 1, e.AutoPlaceholder
-		if p.act.RequestID != "" { // A person gave an id, which says nothing to others.
+		if p.act.RequestID != "" { // A person gave an id, which is no readable text.
 			b.Text = clipTitle(e.Title)
 		}
 		return b, nil
@@ -100,8 +100,7 @@ func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
 	return p.overlay.match(ctx, texts[last], p.at)
 }
 
-// artifact returns the artifact that any of the keys leads to. If there is none, it declares the artifact under the
-// first key.
+// artifact returns the artifact with any of the keys. If there is none, it declares the artifact under the first key.
 func (p *planner) artifact(ctx context.Context, keys []Key, text string) (Entity, error) {
 	for _, key := range keys {
 		if e, ok, err := p.overlay.byKey(ctx, key); err != nil || ok {
@@ -134,7 +133,7 @@ func (p *planner) condition(ctx context.Context, text string, candidates []schem
 	return p.declare(key, schema.ConditionDeclaredPayload{Text: text, Candidates: candidates, Mentions: named})
 }
 
-// placeholder returns the condition that stands for the unknown blocker of the task.
+// placeholder returns the condition that represents the unknown blocker of the task.
 func (p *planner) placeholder(ctx context.Context, task Entity) (schema.Blocker, error) {
 	key := placeholderKey(p.overlay.project, task.ID)
 	e, ok, err := p.overlay.byKey(ctx, key)
@@ -224,8 +223,8 @@ func (p *planner) resolveTo(condition Entity, target schema.EntityRef, by string
 	})
 }
 
-// closeArtifact closes the artifact, if it is open, and resolves the conditions that name it to it. If it is closed
-// already, closing it again removes it from the tasks that have named it as a blocker since.
+// closeArtifact closes the artifact if it is open, and resolves the conditions that name it. Closing a closed artifact
+// again removes it from the tasks that have named it as a blocker since.
 func (p *planner) closeArtifact(ctx context.Context, artifact Entity) error {
 	p.ended = append(p.ended, artifact.ID)
 	if artifact.Open() {

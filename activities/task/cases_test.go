@@ -53,7 +53,7 @@ func judgePair(t *testing.T, item pair) string {
 	return cmp.Or(judgeOrder(t, item.A, item.B, same), judgeOrder(t, item.B, item.A, same))
 }
 
-// certainVectors say of every title that it means the same as every task.
+// certainVectors find every title equal in meaning to every task.
 type certainVectors struct{ memory *memory }
 
 func (v certainVectors) SimilarTitles(context.Context, string, string, int) ([]TitleHit, error) {
@@ -66,9 +66,8 @@ func (v certainVectors) SimilarTitles(context.Context, string, string, int) ([]T
 	return hits, nil
 }
 
-// judgeOrder lets the resolver meet the first title, then the second in each part a title can have:
-// as a task's report of done, as what another task waits for, and as a condition that waits for its
-// task. Vectors find any two titles alike.
+// judgeOrder gives the resolver the first title, then the second in each of its roles: in a task's report of done, as
+// the blocker of another task, and as a condition that waits for its task. Vectors find any two titles alike.
 func judgeOrder(t *testing.T, first, second string, same bool) string {
 	p := newTestProject(t)
 	p.rules.Vectors = certainVectors{p.memory}

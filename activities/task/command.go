@@ -25,7 +25,7 @@ var (
 // the order in which they are declared.
 type Command struct {
 	Project string `json:"project"`
-	// RequestID names the act. Sending the command again with the same RequestID changes nothing.
+	// RequestID identifies the command. Sending the command again with the same RequestID changes nothing.
 	RequestID string    `json:"request_id"`
 	Actor     string    `json:"actor"`
 	At        time.Time `json:"at"`
@@ -41,18 +41,19 @@ type Command struct {
 	// Block adds blockers and makes the task blocked.
 	Block  []string          `json:"block,omitempty"`
 	Status schema.TaskStatus `json:"status,omitempty"`
-	// Reported has Block and a Status of done kept for a person to confirm, as suggestions and as a report. It is for agents.
+	// Reported records Block as suggestions and a Status of done as a report, which a person confirms. It is for
+	// agents.
 	Reported bool `json:"reported,omitempty"`
 	// MergeInto names the task that TaskID is merged into.
 	MergeInto string `json:"merge_into,omitempty"`
 
-	// Confirm names tasks whose report of done is to be confirmed. ConfirmAll confirms the first [MaxConfirm] of all
-	// tasks that are reported done.
+	// Confirm names tasks whose report of done to confirm. ConfirmAll confirms the first [MaxConfirm] of all tasks that
+	// are reported done.
 	Confirm    []string `json:"confirm,omitempty"`
 	ConfirmAll bool     `json:"confirm_all,omitempty"`
 
-	// ConditionID is the id or text of a condition. ResolveTo is what it turned out to be: the id, key, title or URL
-	// of another entity.
+	// ConditionID is the id or text of a condition. ResolveTo is the id, key, title or URL of the entity that it
+	// resolves to.
 	ConditionID string `json:"condition_id,omitempty"`
 	ResolveTo   string `json:"resolve_to,omitempty"`
 	// CloseArtifact is the id, key or URL of an artifact to close.
@@ -186,7 +187,7 @@ func (p *planner) commandTask(ctx context.Context, c Command) error {
 	return p.merge(ctx, id, c.MergeInto)
 }
 
-// commandReport keeps an agent's report of the task. It changes neither the status nor the blockers.
+// commandReport records an agent's report of the task. It changes neither the status nor the blockers.
 func (p *planner) commandReport(ctx context.Context, task Entity, c Command) error {
 	if Closed(task.TaskStatus) {
 		if c.Status == task.TaskStatus {
@@ -226,12 +227,12 @@ func (p *planner) commandBlockers(ctx context.Context, id string, c Command) err
 	}
 	blockers := kept
 	for _, b := range added {
-		b.Confidence = 1 // A person said so.
+		b.Confidence = 1 // A person named it.
 		if !hasBlocker(blockers, b.ID) {
 			blockers = append(blockers, b)
 		}
 	}
-	if len(added) > 0 { // What is known needs no placeholder beside it.
+	if len(added) > 0 { // Known blockers need no placeholder.
 		blockers = slices.DeleteFunc(blockers, func(b schema.Blocker) bool { return b.Placeholder })
 	}
 	isBlocked := task.TaskStatus == schema.TaskBlocked
@@ -281,7 +282,7 @@ func (p *planner) blockerID(ctx context.Context, task Entity, text string) (stri
 			return b.ID, nil
 		}
 	}
-	for _, entityType := range everyType { // A condition and a task may have one text.
+	for _, entityType := range everyType { // A condition and a task may have the same text.
 		e, err := p.entityOf(ctx, text, entityType)
 		switch {
 		case err == nil && task.blockedBy(e.ID):
@@ -351,7 +352,7 @@ func (p *planner) commandResolve(ctx context.Context, conditionText, targetText 
 	}
 	target, err := p.entityOf(ctx, targetText, schema.EntityTask, schema.EntityArtifact, schema.EntityCondition)
 	if errors.Is(err, ErrNotFound) && !isID(strings.TrimSpace(targetText)) {
-		// The artifact need not have been named before.
+		// The artifact may be new.
 		key, keyErr := KeyOfArtifact(targetText)
 		if keyErr != nil {
 			return fmt.Errorf("%w: %w", ErrCommand, keyErr)

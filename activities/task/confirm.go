@@ -10,8 +10,8 @@ import (
 // MaxConfirm is the maximum number of tasks that one command confirms. Its events are one block of the log.
 const MaxConfirm = 500
 
-// confirm closes the tasks that are reported done. A task that is already closed stays as it is. If nobody has
-// reported one of the tasks done, the command is a mistake and nothing is closed.
+// confirm closes the tasks that are reported done. A closed task is left unchanged. If one of the tasks has no report
+// of done, the command is invalid and nothing is closed.
 func (p *planner) confirm(ctx context.Context, c Command) error {
 	tasks, err := p.toConfirm(ctx, c)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// The twelve defects of the predecessor, a to l, each as the test it fails.
+// The twelve defects of the predecessor, a to l, each as a test that it would fail.
 
 func TestDefectA_RebuildRestoresEverything(t *testing.T) {
 	t.Parallel()
@@ -203,7 +203,7 @@ func TestDefectL_NothingIsWrittenButEvents(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, planned.Events, 6)
 	require.Empty(t, p.memory.entities, "a plan that is never appended leaves nothing behind")
-	// Whatever part of the events arrives, the same entry completes it.
+	// After any part of the events, the same entry completes them.
 	for n := range planned.Events {
 		part := newTestProject(t)
 		part.append(planned.Events[:n])
@@ -285,7 +285,7 @@ func TestConditionsResolve(t *testing.T) {
 	require.NotNil(t, review.ResolvesTo)
 	require.Equal(t, schema.ResolvedByArtifact, review.ResolvedBy)
 	require.False(t, p.memory.entities[review.ResolvesTo.ID].Open())
-	// GitHub numbers issues and pull requests together: a pull request's address is the #5 known.
+	// GitHub numbers issues and pull requests together: the pull request's address is the known #5.
 	p.say(p.report("Other", schema.TaskBlocked, "https://github.com/owner/repo/pull/5"))
 	require.True(t, p.task("Ship").blockedBy(p.task("Other").Blockers[0].ID))
 	pull := p.task("Other").Blockers[0].ID

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// bundle is a project room on a database of its own.
+// bundle has a writer and queries on a database of their own.
 type bundle struct {
 	conn    driver.Conn
 	log     *eventlog.Store
@@ -39,7 +39,7 @@ func newBundle(t testing.TB) *bundle {
 	return &bundle{conn: conn, log: log, writer: task.NewWriter(&headed{Store: log, conn: conn}, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
 }
 
-// report is an aligned statement; each call is one of its own.
+// report returns an aligned statement, a new one with each call.
 func (b *bundle) report(project, title string, status schema.TaskStatus, blockedBy ...string) schema.Entry {
 	b.n++
 	return schema.Entry{
@@ -95,8 +95,8 @@ func titlesOf(views []task.View) []string {
 	return out
 }
 
-// TestSeed12_3Idempotency: the same session twice adds no events, edges or rows, and no title to
-// index. That no vector job comes of either is seen by the whole system, in the worker's tests.
+// TestSeed12_3Idempotency: the same session twice adds no events, edges or rows, and no title to index. The worker's
+// tests of the whole system check that neither adds a vector job.
 func TestSeed12_3Idempotency(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -124,7 +124,7 @@ func TestSeed12_3Idempotency(t *testing.T) {
 	require.Equal(t, 7, again.Entries)
 	require.Equal(t, before, b.rows(t))
 	require.Equal(t, events, log(), "event_dedup keeps them out")
-	// And in other batches, as a session that grew gives them.
+	// The same in other batches, as for a session that grew.
 	for _, e := range entries {
 		require.Zero(t, b.apply(t, "p", e).Events)
 	}
@@ -132,8 +132,8 @@ func TestSeed12_3Idempotency(t *testing.T) {
 	require.Equal(t, events, log())
 }
 
-// TestIDsAndReportsOnTheEngine: the tables find entities by what lists print of their ids, who waits
-// for what, and what is reported done, as the fold does.
+// TestIDsAndReportsOnTheEngine: the tables agree with the fold on the entities with a printed prefix of an id, the
+// tasks that wait for an entity, and the tasks that are reported done.
 func TestIDsAndReportsOnTheEngine(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -175,7 +175,7 @@ func TestIDsAndReportsOnTheEngine(t *testing.T) {
 	require.ErrorIs(t, err, task.ErrNotFound)
 }
 
-// TestSeed12_2Transitions, on the engine: 300 tasks in_progress -> blocked -> done at one time.
+// TestSeed12_2Transitions, on the engine: 300 tasks in_progress -> blocked -> done at the same time.
 func TestSeed12_2Transitions(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -230,7 +230,7 @@ func rebuildRows(t *testing.T, projects []string, pages ...int) {
 		require.NoError(t, err)
 		require.Equal(t, before, b.rows(t), "pages of %d", rows)
 	}
-	// The end of the log again, over rows that hold it: a crash before the offset was saved.
+	// Apply the end of the log again over its rows, as after a crash before the offset was saved.
 	var events []schema.Event
 	for e, err := range b.log.Stream(t.Context(), schema.ProjectStream(projects[0]), eventlog.StreamOptions{}) {
 		require.NoError(t, err)
@@ -240,8 +240,7 @@ func rebuildRows(t *testing.T, projects []string, pages ...int) {
 	require.Equal(t, before, b.rows(t))
 }
 
-// TestProjectsAreApart is I10: equal titles are different tasks, and no answer holds another
-// project's.
+// TestProjectsAreApart is I10: equal titles are different tasks, and no answer contains another project's.
 func TestProjectsAreApart(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -319,7 +318,7 @@ func TestQueries(t *testing.T) {
 		require.NoError(t, err)
 		require.ElementsMatch(t, query.as, titlesOf(found), name)
 	}
-	// At two the condition has become the task; at three the task is done, and waited for no more.
+	// At two o'clock the condition is resolved to the task. At three the task is done and blocks no task.
 	for hours, want := range map[int]int{2: 2, 3: 1} {
 		blocked, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "p", AsOf: noon.Add(time.Duration(hours) * time.Hour)})
 		require.NoError(t, err)
@@ -395,7 +394,7 @@ func TestHistoryShowsEvidence(t *testing.T) {
 	}
 }
 
-// TestEffectiveBlockersView: chains, and a circle of rows that no command makes.
+// TestEffectiveBlockersView: chains, and a cycle of rows that no command makes.
 func TestEffectiveBlockersView(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -452,7 +451,7 @@ func TestCommandSentTwice(t *testing.T) {
 
 var errCrash = errors.New("crash")
 
-// crashing breaks off an insert into one table, once.
+// crashing aborts an insert into one table, once.
 type crashing struct {
 	driver.Conn
 	table string
@@ -471,11 +470,11 @@ func TestCrashInApply(t *testing.T) {
 	crashInApply(t, stacktest.Sample(t, 2, writtenTables)...)
 }
 
-// writtenTables are those that an apply writes.
+// writtenTables are the tables that an apply writes.
 var writtenTables = []string{"entity_events_raw", "edges_raw", "entity_aliases_raw", "entities_raw"}
 
-// crashInApply is I2: whatever table a crash kept from being written, the next attempt, with
-// more events than the last, ends in the rows of a rebuild.
+// crashInApply is I2: whichever table a crash left unwritten, the next attempt, with more events, ends in the rows of a
+// rebuild.
 func crashInApply(t *testing.T, tables ...string) {
 	t.Helper()
 	for _, table := range tables {

@@ -7,7 +7,7 @@ import (
 	"axiommind/schema"
 )
 
-// Entity is a task, a condition or an artifact: the fold of its events and of nothing else. Its JSON is stored in
+// Entity is a task, a condition or an artifact: the fold of its events alone. Its JSON is stored in
 // entities.current_json, and the fold continues from there.
 type Entity struct {
 	schema.EntityRef
@@ -16,9 +16,9 @@ type Entity struct {
 	Title        string        `json:"title"`
 	Stage        schema.Stage  `json:"stage"`
 	Status       schema.Status `json:"status"`
-	// Aliases are the other canonical keys that lead to the entity.
+	// Aliases are the other canonical keys of the entity.
 	Aliases []Alias `json:"aliases,omitempty"`
-	// ResolvesTo is what a condition turned out to be, or the task that this task was merged into.
+	// ResolvesTo is the entity that a condition was resolved to, or the task that this task was merged into.
 	ResolvesTo *schema.EntityRef `json:"resolves_to,omitempty"`
 	ResolvedBy string            `json:"resolved_by,omitempty"`
 	ResolvedAt time.Time         `json:"resolved_at,omitzero"`
@@ -33,7 +33,7 @@ type Entity struct {
 	Suggestions []schema.Blocker    `json:"blocker_suggestions,omitempty"`
 	// BlockedFrom is the status that a blocked task had before it was blocked.
 	BlockedFrom schema.TaskStatus `json:"blocked_from,omitempty"`
-	// Listed is true for a task that began as an item of an agent's own list. The list then says when it is done.
+	// Listed is true for a task that began as an item of an agent's own list. The list then determines when it is done.
 	Listed bool `json:"listed,omitempty"`
 	// DoneReport is set while the task is open and has been reported done.
 	DoneReport *DoneReport `json:"done_report,omitempty"`
@@ -55,7 +55,7 @@ type Entity struct {
 	Version uint64 `json:"version"`
 }
 
-// Alias is another canonical key of an entity, besides its own.
+// Alias is an additional canonical key of an entity.
 type Alias struct {
 	CanonicalKey string    `json:"canonical_key"`
 	Since        time.Time `json:"since"`
@@ -65,7 +65,7 @@ type Alias struct {
 type DoneReport struct {
 	At      time.Time `json:"at"`
 	EntryID string    `json:"entry_id"`
-	// By is the name of the agent that reports it by a command, empty for an entry.
+	// By is the name of the agent that reported it with a command. It is empty for an entry.
 	By string `json:"by,omitempty"`
 	// Quote is the first quote of the entry's evidence, shortened.
 	Quote           string `json:"quote,omitempty"`
@@ -86,7 +86,7 @@ func (r DoneReport) strength() int {
 // Exists reports whether an event has created the entity.
 func (e Entity) Exists() bool { return e.ID != "" }
 
-// Open reports whether tasks that are blocked by the entity still have to wait for it.
+// Open reports whether tasks that are blocked by the entity must still wait for it.
 func (e Entity) Open() bool {
 	return e.ClosedAt.IsZero() && e.Status != schema.StatusSuperseded
 }
@@ -144,8 +144,8 @@ func (e Entity) Edges() []Edge {
 	return out
 }
 
-// Keys returns the canonical keys that lead to the entity, its own key first. A merged task has none: its keys lead
-// to the other task.
+// Keys returns the canonical keys of the entity, its own key first. A merged task has none: its keys belong to the
+// other task.
 func (e Entity) Keys() []Alias {
 	if e.Status == schema.StatusSuperseded {
 		return nil
@@ -163,7 +163,7 @@ func hasBlocker(blockers []schema.Blocker, id string) bool {
 	return slices.ContainsFunc(blockers, func(b schema.Blocker) bool { return b.ID == id })
 }
 
-// onlyPlaceholder reports whether nothing is known about the task's blockers.
+// onlyPlaceholder reports whether all of the task's blockers are placeholders.
 func (e Entity) onlyPlaceholder() bool {
 	return len(e.Blockers) > 0 && !slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return !b.Placeholder })
 }

@@ -6,7 +6,7 @@ import (
 	"axiommind/activities/task"
 )
 
-// A task is known by its project and its title, and its id is made from that key.
+// A task is identified by its project and its title, and its id is derived from that key.
 func ExampleKeyOfTask() {
 	one, _ := task.KeyOfTask("shop", "Backfill the refunds")
 	two, _ := task.KeyOfTask("shop", "backfill  the refunds.")

@@ -2,7 +2,7 @@ package task
 
 import "axiommind/schema"
 
-// What the properties hold the projection to: the fold of all events, with no tables.
+// The reference for the projection in property tests: the fold of all events, without tables.
 
 // Fold returns the entity with the id after the event.
 func Fold(e Entity, id string, event schema.Event) (Entity, error) {

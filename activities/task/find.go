@@ -23,13 +23,13 @@ var everyType = []schema.EntityType{schema.EntityTask, schema.EntityCondition, s
 
 // finder looks up entities: in the tables, in a fold, or in a project while events are planned.
 type finder interface {
-	// keyed returns the id of the entity that the key leads to, or empty if there is none.
+	// keyed returns the id of the entity with the key, or "" if there is none.
 	keyed(ctx context.Context, key Key) (string, error)
 	prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error)
 }
 
-// find returns the id of the entity of one of the types that the text names. The text is an id, a canonical key, a
-// title, a URL or a prefix of an id. A whole id is returned unchecked: the caller finds out whether it exists.
+// find returns the id of the entity that the text names, which has one of the types. The text is an id, a canonical
+// key, a title, a URL or a prefix of an id. A whole id is returned unchecked: the caller checks that it exists.
 func find(ctx context.Context, f finder, project, text string, types ...schema.EntityType) (string, error) {
 	text = strings.TrimSpace(text)
 	if isID(text) {

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// TestPrefixes: wherever a command takes an entity, it takes what lists print of its id.
+// TestPrefixes: each field of a command that takes an entity accepts the printed prefix of its id.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)
@@ -33,7 +33,7 @@ func TestPrefixes(t *testing.T) {
 	require.ErrorIs(t, p.do(Command{ConditionID: short(review), ResolveTo: "00000000-0000-4000-8000-000000000000"}), ErrNotFound, "an id names no artifact")
 	require.ErrorIs(t, p.do(Command{TaskID: "%", Status: schema.TaskDone}), ErrNotFound)
 	require.ErrorIs(t, p.do(Command{TaskID: "", Status: schema.TaskDone}), ErrCommand)
-	// What a session says is no id: a number may be anything.
+	// A session's text does not name a prefix of an id: it could be any number.
 	p.say(p.report("Other", schema.TaskBlocked, short(p.task("Fly"))))
 	require.Equal(t, schema.EntityCondition, p.task("Other").Blockers[0].Type)
 }
@@ -73,10 +73,10 @@ func TestChangesSayWhatACommandDid(t *testing.T) {
 	require.NoError(t, err)
 	keys, ship := p.task("Keys").EntityRef, p.task("Ship").EntityRef
 	require.Equal(t, []Change{
-		{EntityRef: keys, What: ChangedTitle, From: "Keys", To: "All keys"},
-		{EntityRef: keys, What: ChangedPriority, From: "medium", To: "high"},
-		{EntityRef: keys, What: ChangedStatus, From: "pending", To: "done", Lifted: []string{}},
-		{EntityRef: ship, What: ChangedStatus, From: "blocked", To: "pending", Lifted: []string{"Keys"}},
+		{EntityRef: keys, Kind: ChangedTitle, From: "Keys", To: "All keys"},
+		{EntityRef: keys, Kind: ChangedPriority, From: "medium", To: "high"},
+		{EntityRef: keys, Kind: ChangedStatus, From: "pending", To: "done", Lifted: []string{}},
+		{EntityRef: ship, Kind: ChangedStatus, From: "blocked", To: "pending", Lifted: []string{"Keys"}},
 	}, changes)
 	from = len(p.log)
 	require.NoError(t, p.do(Command{TaskID: "Ship", Block: []string{"x", "y"}}))

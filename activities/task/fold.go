@@ -55,8 +55,8 @@ func (o occurrence) creates() bool {
 	return false
 }
 
-// after returns the entity with the id as it is after the event. It is pure: it does not change the given entity or
-// the slices in it. An event that was folded before, as its position shows, changes nothing.
+// after returns the entity with the id after the event. It is pure: it does not change the given entity or its slices.
+// An event that was folded before, as its position shows, changes nothing.
 func (e Entity) after(id string, o occurrence) Entity {
 	// Our events never change an entity that does not exist or create one twice.
 	if kind, _ := o.subjects(); o.seq <= e.Version || o.creates() == e.Exists() || e.Exists() && e.Type != kind {
@@ -103,7 +103,7 @@ func (e Entity) after(id string, o occurrence) Entity {
 		e.Stage, e.Status = schema.StageWorking, schema.StatusActive
 	case schema.ArtifactClosedPayload:
 		e.ClosedAt = o.ts
-	case schema.TaskTransitionRejectedPayload: // What was refused changes nothing.
+	case schema.TaskTransitionRejectedPayload: // A refused transition changes nothing.
 	default:
 		panic(fmt.Sprintf("fold entity %q: no rule for a %T", id, p))
 	}

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// heard is the entry with evidence of the classes, all of it found word for word.
+// heard returns the entry with evidence of the classes, all of it found verbatim.
 func heard(e schema.Entry, classes ...schema.Trust) schema.Entry {
 	for _, class := range classes {
 		e.Evidence = append(e.Evidence, schema.Evidence{Quote: e.Title, Found: true, Aligned: true, Method: schema.MethodExact, Confidence: 1, Trust: class})
@@ -17,8 +17,8 @@ func heard(e schema.Entry, classes ...schema.Trust) schema.Entry {
 	return e
 }
 
-// Whatever a tool, a document, the harness or an earlier memory says of tasks, no task that there was is another one
-// after it. What it speaks of first is a raw task that waits for somebody to say so.
+// The text of a tool, a document, the harness or an earlier memory changes no existing task. A new task in it is raw
+// until the user or the assistant states it.
 func TestHearsayChangesNoTask(t *testing.T) {
 	t.Parallel()
 	const user, assistant = schema.TrustUser, schema.TrustAssistant
@@ -63,7 +63,7 @@ func TestHearsayChangesNoTask(t *testing.T) {
 			}
 		})
 	}
-	// The same said by who may say it counts.
+	// The same statement of the user or the assistant counts.
 	p := newTestProject(t)
 	p.say(p.report("A", schema.TaskInProgress), p.report("B", schema.TaskInProgress))
 	p.say(heard(p.report("A", schema.TaskDone), user), heard(p.report("B", schema.TaskCancelled), assistant, user))

@@ -8,7 +8,7 @@ import (
 	"axiommind/activities/entry"
 )
 
-// history returns the events that the entity was folded from, in order.
+// history returns the events of the entity up to the time of the selection, in order.
 func (q *Queries) history(ctx context.Context, s Selection, id string) ([]HistoryItem, error) {
 	ids, err := q.tables.eventIDs(ctx, s, id)
 	if err != nil {

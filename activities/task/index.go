@@ -12,23 +12,23 @@ import (
 
 // Index reads the projections of a project, which must be up to date with its stream.
 type Index interface {
-	// Read reads all that is wanted at once.
+	// Read reads all wanted rows at once.
 	Read(ctx context.Context, project string, w Wants) (Found, error)
 	// Prefixed returns the ids of entities of the types that begin with the prefix, which is lower case.
 	Prefixed(ctx context.Context, project string, types []schema.EntityType, prefix string, limit int) ([]string, error)
-	// ReportedDone returns the ids of open tasks that are reported done, those known longest first.
+	// ReportedDone returns the ids of open tasks that are reported done, the least recently updated first.
 	ReportedDone(ctx context.Context, project string, limit int) ([]string, error)
 }
 
-// Wants says what to read of a project.
+// Wants selects rows of a project to read.
 type Wants struct {
-	// Entries are ids of entries that may have been observed.
+	// Entries are ids of entries, to read which of them were observed.
 	Entries []string
 	// Keys are canonical keys, and IDs ids of entities.
 	Keys, IDs []string
-	// Titles are titles that tasks are searched by.
+	// Titles are titles of tasks to search for.
 	Titles []string
-	// Targets are ids of entities that others may point at.
+	// Targets are ids of entities, to read which others point at them.
 	Targets []string
 }
 
@@ -36,16 +36,16 @@ func (w Wants) empty() bool {
 	return len(w.Entries)+len(w.Keys)+len(w.IDs)+len(w.Titles)+len(w.Targets) == 0
 }
 
-// Found is what was read of a project. What does not exist is missing from the maps.
+// Found has the rows that were read of a project. Missing keys and entities are missing from the maps.
 type Found struct {
-	// Observed holds the entries that have a task_observed event.
+	// Observed has the entries with a task_observed event.
 	Observed map[string]bool
-	// Keys holds the ids of the entities that the keys lead to.
+	// Keys has the ids of entities by key.
 	Keys     map[string]string
 	Entities map[string]Entity
-	// Titles holds, by title, the ids of tasks that a [titleSearch] finds.
+	// Titles has, by title, the ids of the tasks that a [titleSearch] finds.
 	Titles map[string][]string
-	// Pointing holds, by target, the ids of the entities that mention it, wait for it or resolve to it, or once did.
+	// Pointing has, by target, the ids of the entities that mention it, wait for it or resolve to it, or once did.
 	Pointing map[string][]string
 }
 
@@ -56,7 +56,7 @@ func newFound() Found {
 	}
 }
 
-// maxTokens bounds the number of words that a search looks for.
+// maxTokens bounds the number of words of a search.
 const maxTokens = 24
 
 // titleSearch finds the tasks whose titles have the same words as a title, or contain all words of one of its parts:
@@ -87,7 +87,7 @@ func (s *titleSearch) add(part []string) {
 	}
 }
 
-// searchText returns the title in the form of the column that is searched.
+// searchText returns the title in the form of the search column.
 func searchText(title string) string { return strings.Join(language.TitleTerms(title), " ") }
 
 // rarest returns up to n different words: the longest, which usually are the rarest.
@@ -97,7 +97,7 @@ func rarest(words []string, n int) []string {
 	return words[:min(len(words), n)]
 }
 
-// titleIndex finds planned tasks, which the tables do not hold yet, by their titles.
+// titleIndex finds planned tasks by their titles. The tables do not contain them yet.
 type titleIndex struct {
 	texts map[string][]string
 	words map[string][]string
@@ -118,7 +118,8 @@ func (x titleIndex) add(id, title string) {
 	}
 }
 
-// find returns the ids of the tasks that the search finds, up to the limit for each way to be found.
+// find returns the ids of the tasks that match the search. The limit applies to the whole title and to each part
+// separately.
 func (x titleIndex) find(s titleSearch, limit int) []string {
 	if s.text == "" {
 		return nil
@@ -155,7 +156,7 @@ func containsAll(words, part []string) bool {
 	return true
 }
 
-// ask reads what is wanted and not known yet, in one request.
+// ask reads the wanted rows that are not known yet, in one request.
 func (v *overlay) ask(ctx context.Context, w Wants) error {
 	w = v.unknown(w)
 	if w.empty() {
@@ -184,7 +185,7 @@ func (v *overlay) ask(ctx context.Context, w Wants) error {
 	return nil
 }
 
-// unknown returns what is not known yet, each once.
+// unknown returns the wants without the known ones, each once.
 func (v *overlay) unknown(w Wants) Wants {
 	return Wants{
 		Entries: missing(w.Entries, func(id string) bool { _, ok := v.observed[id]; return ok }),

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// ErrKey is wrapped by every error about an invalid canonical key or about a text that no key can be made from.
+// ErrKey is wrapped by every error about an invalid canonical key or about a text without a key.
 var ErrKey = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid canonical key"))
 
 // Key is a canonical key in parts. Its text form is one of
@@ -43,7 +43,7 @@ const (
 	// after a mark in upper case that no normalized text contains.
 	maxName  = 256
 	hashMark = "…SHA256="
-	// placeholderMark is the prefix of the name of a condition that stands for an unknown blocker.
+	// placeholderMark is the prefix of the name of a condition that represents an unknown blocker.
 	placeholderMark = "UNKNOWN="
 )
 
@@ -68,7 +68,7 @@ func spellingKey(project, text string) (Key, bool) {
 	return k, err == nil
 }
 
-// placeholderKey returns the key of the condition that stands for the unknown blocker of a task.
+// placeholderKey returns the key of the condition that represents the unknown blocker of a task.
 func placeholderKey(project, taskID string) Key {
 	return Key{Type: schema.EntityCondition, Project: project, Name: placeholderMark + taskID}
 }
@@ -99,7 +99,7 @@ func (k Key) String() string {
 	}
 }
 
-// ParseKey parses the text form. It accepts exactly what [Key.String] returns for a valid key.
+// ParseKey parses the text form. It accepts exactly the results of [Key.String] for valid keys.
 func ParseKey(text string) (Key, error) {
 	prefix, rest, ok := strings.Cut(text, ":")
 	second, name, ok2 := strings.Cut(rest, ":")

@@ -53,7 +53,7 @@ func TestLongTitles(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, a, b)
 	require.Less(t, len(a.String()), 2048)
-	// No title can be written that has the key of another, long one.
+	// No title can forge the key of another, long one.
 	forged, err := KeyOfTask("p", a.Name)
 	require.NoError(t, err)
 	require.NotEqual(t, a, forged)

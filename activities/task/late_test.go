@@ -12,10 +12,10 @@ import (
 	"axiommind/schema"
 )
 
-// overtaken is a log into which a late attempt writes while its successor plans.
+// overtaken is a log that a late attempt writes to while its successor plans.
 type overtaken struct {
 	*eventlog.Store
-	// planning is called before the plan is made, and planned when it is to be appended.
+	// planning is called before planning, and planned before the append.
 	planning, planned func()
 }
 
@@ -37,8 +37,8 @@ func (o *overtaken) Append(ctx context.Context, stream string, events []schema.E
 	return o.Store.Append(ctx, stream, events)
 }
 
-// TestLateAttempt: what an attempt appends and projects that its worker has given up, while another batch is planned
-// in the same worker, is not lost from the tables.
+// TestLateAttempt: the tables keep the events of an abandoned attempt that appends and projects them while the same
+// worker plans another batch.
 func TestLateAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

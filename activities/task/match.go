@@ -19,7 +19,8 @@ const (
 	MethodVector  = "vector"
 )
 
-// Limits: the score of a certain match and its lead over the next one, and what is kept as a candidate below that.
+// Limits: the score of a certain match and its lead over the next one, and the score and number of candidates below
+// that.
 const (
 	StrictScore    = 0.92
 	StrictMargin   = 0.03
@@ -29,8 +30,8 @@ const (
 	searchLimit = 20
 )
 
-// Base scores. The same title in another spelling scores like the same key. Common words and similar meaning stay
-// below certainty, because "move a to b" and "move b to a" have all of both in common.
+// Base scores. The same title in another spelling scores like the same key. Common words and similar meaning stay below
+// certainty, because "move a to b" and "move b to a" agree in both.
 const (
 	baseExact  = 1.0
 	baseWords  = 0.9
@@ -51,7 +52,7 @@ var taskWeight = map[schema.TaskStatus]float64{
 	schema.TaskCancelled: 0.8,
 }
 
-// recencyWeight falls from 1 to 0.98 as the time since the task was last mentioned grows from a month to a year.
+// recencyWeight decreases from 1 to 0.98 as the time since the task's last mention grows from a month to a year.
 func recencyWeight(last, at time.Time) float64 {
 	const month, year = 30 * 24 * time.Hour, 365 * 24 * time.Hour
 	silence := min(max(at.Sub(last)-month, 0), year-month)

@@ -15,8 +15,8 @@ import (
 	"axiommind/schema"
 )
 
-// memory keeps the tables as ReplacingMergeTree does, the highest version of each sort key, and is
-// the index over them: what the projector writes and nothing else.
+// memory keeps the highest version of each sort key, like a ReplacingMergeTree table. It is the index over the rows
+// that the projector writes.
 type memory struct {
 	project  string
 	entities map[string]Entity
@@ -105,7 +105,7 @@ func (m *memory) edges(rel schema.RelType) map[string][]string {
 	return out
 }
 
-// Read searches as the tables do, with no limit.
+// Read searches like the tables, without a limit.
 func (m *memory) Read(ctx context.Context, project string, w Wants) (Found, error) {
 	found := newFound()
 	for _, k := range w.Keys {
@@ -197,7 +197,7 @@ func (p *project) append(events []schema.Event) {
 	p.memory.apply(p.t, fresh)
 }
 
-// say resolves the entries as one session's.
+// say resolves the entries as one session.
 func (p *project) say(entries ...schema.Entry) Planned {
 	planned, err := Plan(context.Background(), p.memory, p.rules, []Batch{{Project: p.name, SessionID: "s", Entries: entries}})
 	require.NoError(p.t, err)
@@ -214,7 +214,7 @@ func (p *project) do(c Command) error {
 	return err
 }
 
-// note is an aligned entry of the project; each call is a statement of its own.
+// note returns an aligned entry of the project, a new statement with each call.
 func (p *project) note(task schema.ExtractedTask) schema.Entry {
 	p.n++
 	return schema.Entry{
@@ -260,7 +260,7 @@ func (p *project) tasks() []Entity {
 	return out
 }
 
-// rejections returns what the log refused, in order.
+// rejections returns the recorded rejections, in order.
 func (p *project) rejections() []string {
 	var out []string
 	for _, e := range p.log {
@@ -283,8 +283,8 @@ func (p *project) count(eventType string) int {
 	return n
 }
 
-// requireI6 checks the folds and the edges written: what is closed has no blockers, blocked has one,
-// no task waits for itself, in no number of steps.
+// requireI6 checks the folds and the written edges: closed tasks have no blockers, blocked tasks have at least one, and
+// no task waits for itself, directly or indirectly.
 func (p *project) requireI6() {
 	blockedBy, resolvesTo := p.memory.edges(schema.RelBlockedBy), p.memory.edges(schema.RelResolvesTo)
 	for _, e := range p.tasks() {

@@ -15,18 +15,18 @@ type overlay struct {
 	project string
 	index   Index
 	vectors TitleSearcher
-	// observed, keys, titles and entities cache the index and hold what was planned. An empty id means that no entity
-	// has the key. An entity that does not exist means that no entity has the id.
+	// observed, keys, titles and entities cache the index and include the planned events. An empty id means that no
+	// entity has the key. An entity that does not exist means that no entity has the id.
 	observed map[string]bool
 	keys     map[string]string
 	titles   map[string][]string
 	entities map[string]Entity
-	// before holds the entities as the index has them.
+	// before has the entities as the index returned them.
 	before map[string]Entity
-	// new finds the tasks that were planned.
+	// new finds the planned tasks.
 	new titleIndex
-	// pointing holds, by entity, those that have or had an edge to it. pointed holds the entities for which the index
-	// was asked.
+	// pointing has, by entity, the ids of those that have or had an edge to it. pointed has the entities for which the
+	// index was asked.
 	pointing map[string][]string
 	pointed  map[string]bool
 	last     uint64
@@ -42,7 +42,7 @@ func newOverlay(project string, index Index, vectors TitleSearcher) *overlay {
 	}
 }
 
-// plan adds the event and folds it. The log assigns the real position; here any increasing number will do.
+// plan adds the event and folds it. The log assigns the real position. Here any increasing number will do.
 func (v *overlay) plan(event schema.Event) error {
 	o, err := readEvent(event)
 	if err != nil {
@@ -72,7 +72,7 @@ func (v *overlay) remember(before, after Entity) {
 	if before.Exists() {
 		return
 	}
-	v.pointed[after.ID] = true // The index can't know of what is new.
+	v.pointed[after.ID] = true // The index has no edges to a new entity.
 	if after.Type == schema.EntityTask {
 		v.new.add(after.ID, after.Title)
 	}

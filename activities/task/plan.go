@@ -23,7 +23,7 @@ type Batch struct {
 	Entries   []schema.Entry `json:"entries"`
 }
 
-// Skipped is an entry that no event could be made from.
+// Skipped is an entry without a valid title, which produces no event.
 type Skipped struct {
 	EntryID string `json:"entry_id"`
 	Reason  string `json:"reason"`
@@ -31,13 +31,13 @@ type Skipped struct {
 
 // Planned is the plan for batches or a command.
 type Planned struct {
-	// Events are to be appended to the project's stream in this order.
+	// Events are the events to append to the project's stream, in this order.
 	Events []schema.Event
-	// Ends holds, by batch, the number of events up to the end of its own. Skipped holds, by batch, the entries that
-	// were skipped. They are reported again with every batch that contains them.
+	// Ends has, by batch, the number of events up to the end of its own. Skipped has, by batch, the skipped entries.
+	// They are reported again with every batch that contains them.
 	Ends    []int
 	Skipped [][]Skipped
-	// before holds what the index said of entities.
+	// before has the entities as the index returned them.
 	before map[string]Entity
 }
 
@@ -50,7 +50,7 @@ func of[T any](p Planned, list []T, batch int) []T {
 	return list[start:p.Ends[batch]]
 }
 
-// BatchError is why a batch cannot be planned.
+// BatchError is the error of a batch that cannot be planned.
 type BatchError struct {
 	// Index is the index of the batch.
 	Index int
@@ -63,12 +63,12 @@ func (e *BatchError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// DoneReports decides what happens to a report of done that may not close its task: the first mention of the task, a
-// report for a task that nobody has started, or another report while one is unconfirmed.
+// DoneReports is the policy for reports of done that may not close their task: the first mention of the task, a report
+// for a pending task, or another report while one is unconfirmed.
 type DoneReports string
 
-// Values of DoneReports. KeepReports, the default, leaves it to a person to confirm the report. CloseProven closes
-// the task if the report's evidence is proven.
+// Values of DoneReports. KeepReports, the default, leaves the confirmation to a person. CloseProven closes the task if
+// the report's evidence is proven.
 const (
 	KeepReports DoneReports = "keep"
 	CloseProven DoneReports = "close"
@@ -78,11 +78,11 @@ const (
 type Rules struct {
 	// Vectors finds tasks by the meaning of their titles. Default: none.
 	Vectors TitleSearcher
-	// DoneReports decides about reports of done. Default KeepReports.
+	// DoneReports is the policy for reports of done. Default KeepReports.
 	DoneReports DoneReports
 }
 
-// planner turns one act after the other into events.
+// planner turns acts into events, one after the other.
 type planner struct {
 	overlay *overlay
 	rules   Rules

@@ -8,16 +8,16 @@ import (
 	"axiommind/schema"
 )
 
-// prefetch asks the index for what the resolution of the notes will most likely need, in up to three requests: what
-// the notes name, what is related to that, and what was found by a search or waits for what may end. Whatever else is
-// needed is asked for when it is.
+// prefetch reads the rows that the resolution of the notes will most likely need, in up to three requests. They are the
+// named entities, the related ones, and then the search results and the entities that wait for ones that may end. Other
+// rows are read on demand.
 func (v *overlay) prefetch(ctx context.Context, notes []schema.Entry) error {
 	var first, second, third Wants
 	for _, e := range notes {
 		first.Entries = append(first.Entries, e.ID)
 		v.addNames(&first, e)
 	}
-	for _, key := range first.Keys { // Most keys lead to the entity that was made from them.
+	for _, key := range first.Keys { // Most entities have the id that is derived from their key.
 		first.IDs = append(first.IDs, schema.EntityID(key))
 	}
 	if err := v.ask(ctx, first); err != nil {
@@ -90,8 +90,8 @@ func (v *overlay) addNames(w *Wants, e schema.Entry) {
 	}
 }
 
-// addRelated adds what may be needed besides the entities that the note names: those entities, whose neighbours are
-// needed too, titles to search for, and what the note may end.
+// addRelated adds the entities that the note names, the titles to search for, and as targets the entities that the note
+// may end.
 func (v *overlay) addRelated(w *Wants, e schema.Entry) {
 	named := Wants{}
 	v.addNames(&named, e)
@@ -127,7 +127,7 @@ func (v *overlay) addRelated(w *Wants, e schema.Entry) {
 	}
 }
 
-// idOfTask returns the id of the task with the title's key, as far as the key was asked for.
+// idOfTask returns the id of the task with the title's key, or "" if there is none or the key was not read.
 func (v *overlay) idOfTask(title string) string {
 	key, err := KeyOfTask(v.project, title)
 	if err != nil {
@@ -136,7 +136,7 @@ func (v *overlay) idOfTask(title string) string {
 	return v.keys[key.String()]
 }
 
-// neighbours returns the ids of what the entities wait for or resolve to, as far as they are known.
+// neighbours returns the ids of the entities that the loaded ones wait for or resolve to.
 func (v *overlay) neighbours(ids []string) []string {
 	var out []string
 	for _, id := range ids {

@@ -20,11 +20,11 @@ import (
 type Projector struct {
 	conn   table.Conn
 	tables *Tables
-	// planned, where there are any, need not be loaded.
+	// planned has entities that need not be loaded. It may be empty.
 	planned standing
 }
 
-// standing is what entities of a project are after the event at a position of its stream. An entity that does not
+// standing is the state of entities of a project after the event at a position of its stream. An entity that does not
 // exist means that no entity has the id.
 type standing struct {
 	project  string
@@ -32,7 +32,7 @@ type standing struct {
 	entities map[string]Entity
 }
 
-// after returns the projector that need not load the entities to apply the event that follows.
+// after returns a projector that can apply the event after the standing without loading its entities.
 func (p *Projector) after(s standing) *Projector { return &Projector{p.conn, p.tables, s} }
 
 // NewProjector returns the projector over the tables of a migrated database.
@@ -50,8 +50,8 @@ func (p *Projector) StreamPrefix() string { return schema.ProjectPrefix }
 // Version implements eventlog.Projector.
 func (p *Projector) Version() uint32 { return 1 }
 
-// Tables implements eventlog.Projector. The version of an alias or an edge is that of its entity at the end of the
-// page that wrote it. Only the order of these versions matters.
+// Tables implements eventlog.Projector. The version of an alias or an edge is that of its entity at the end of the page
+// that wrote it. An edge of evidence has the position of its event. Only the order of these versions matters.
 func (p *Projector) Tables() []eventlog.Table {
 	return []eventlog.Table{
 		{Name: "entities_raw"},
@@ -61,9 +61,9 @@ func (p *Projector) Tables() []eventlog.Table {
 	}
 }
 
-// Apply implements eventlog.Projector. It loads the entities that the events change, unless the writer knew them when
-// it planned the events, folds, and writes the changes, in a fixed number of statements. Entities are written last: until then the page does not count as applied, and
-// applying it again writes the same rows.
+// Apply implements eventlog.Projector. It loads the entities that the events change, except those that the writer read
+// for planning. Then it folds the events and writes the changes, in a fixed number of statements. Entities are written
+// last: until then the page does not count as applied, and applying it again writes the same rows.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -92,8 +92,9 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	return table.Insert(ctx, p.conn, entities.into, entities.rows)
 }
 
-// load returns the entities as they are before the event at the position, or later. One that the writer read when
-// another program had applied more is loaded: what it holds may be of a generation that a rebuild has replaced since.
+// load returns the entities before the event at the position, or later. It loads a planned entity again if another
+// process had already applied later events to it: that version may be from a generation that a rebuild has replaced
+// since.
 func (p *Projector) load(ctx context.Context, project string, seq uint64, ids []string) (map[string]Entity, error) {
 	out := map[string]Entity{}
 	if known := p.planned; known.project == project && known.seq+1 == seq {
@@ -113,12 +114,12 @@ func (p *Projector) load(ctx context.Context, project string, seq uint64, ids []
 	return out, err
 }
 
-// page holds the changes that a list of events makes.
+// page has the changes that a list of events makes.
 type page struct {
 	project string
-	// before and after hold the changed entities. Entities that did not exist are missing from before.
+	// before and after have the changed entities. Entities that did not exist are missing from before.
 	before, after map[string]Entity
-	// edges are those that any of the events changed, by entity, as they were last.
+	// edges are the edges that any of the events changed, by entity, in their last version.
 	edges    map[string]map[edgeKey]Edge
 	evidence []evidenceEdge
 	history  []historyRow
@@ -251,7 +252,7 @@ func (g page) aliasChanges(before, after Entity) [][]any {
 	return out
 }
 
-// noteEdges notes the edges that an event changed.
+// noteEdges records the edges that an event changed.
 func (g page) noteEdges(before, after Entity) {
 	had := map[edgeKey]Edge{}
 	for _, e := range before.Edges() {
@@ -275,8 +276,8 @@ func (g page) noteEdges(before, after Entity) {
 	}
 }
 
-// edgeChanges returns the rows of the edges that were changed. An edge that came and went has one too: a page that
-// ends between the two may have been written, by an attempt that crashed or by another program.
+// edgeChanges returns the rows of the changed edges. An edge that was added and removed again has a row too: a crashed
+// attempt or another process may have written a page that ends between the two events.
 func (g page) edgeChanges(entity Entity) ([][]any, error) {
 	changed := maps.Clone(g.edges[entity.ID])
 	var out [][]any
@@ -302,7 +303,7 @@ func (g page) edgeChanges(entity Entity) ([][]any, error) {
 	return out, nil
 }
 
-// sameMeta compares the stored forms, in which equal instants are equal times.
+// sameMeta compares the stored forms, in which equal instants are equal.
 func sameMeta(a, b any) bool {
 	if a == b {
 		return true

@@ -56,9 +56,9 @@ func (p *project) drawCommand(t *rapid.T) Command {
 	return c
 }
 
-// TestI3I4I6 draws sessions and commands. After each, done has no blockers, blocked has one and
-// nothing waits for itself (I6); in the end the rows are those of a rebuild (I3) in pages of any
-// size (I4), and the same sessions again change nothing (I1).
+// TestI3I4I6 draws sessions and commands. After each, done tasks have no blockers, blocked ones have at least one, and
+// none waits for itself (I6). In the end the rows are those of a rebuild (I3) in pages of any size (I4), and the same
+// sessions again change nothing (I1).
 func TestI3I4I6(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -73,7 +73,7 @@ func TestI3I4I6(t *testing.T) {
 			require.Empty(t, p.say(entries...).Skipped[0])
 			p.requireI6()
 			if rapid.IntRange(0, 2).Draw(t, "person") == 0 {
-				// What cannot be done is refused; whatever comes of it, the rules hold.
+				// The command may be refused. In any case the rules hold.
 				_ = p.do(p.drawCommand(t))
 				p.requireI6()
 			}
@@ -88,7 +88,7 @@ func TestI3I4I6(t *testing.T) {
 
 		rebuilt := newMemory("alpha")
 		for at := 0; at < length; {
-			// A crash sets the offset back behind rows that are already written.
+			// After a crash the offset may be behind rows that are already written.
 			from := max(0, at-rapid.SampledFrom([]int{0, 0, 0, 1, 4, 30}).Draw(t, "back"))
 			at = min(length, at+rapid.IntRange(1, 9).Draw(t, "page"))
 			rebuilt.apply(t, p.log[from:at])
@@ -98,8 +98,7 @@ func TestI3I4I6(t *testing.T) {
 		whole.apply(t, p.log)
 		require.Equal(t, before, whole.view())
 
-		// Two at one time, or one that crashed and another one: both begin where nobody has written what they read,
-		// and end at different events.
+		// Two concurrent runs, or one that crashed and its retry: both read the same rows and end at different events.
 		beside := newMemory("alpha")
 		begin := rapid.IntRange(0, length).Draw(t, "begin")
 		if begin > 0 {
@@ -117,7 +116,7 @@ func TestI3I4I6(t *testing.T) {
 	})
 }
 
-// requireNoLeap checks every change of status against the rules, and that none is pending -> done.
+// requireNoLeap checks that every change of status is legal, and that none is pending -> done.
 func (p *project) requireNoLeap() {
 	status := map[string]schema.TaskStatus{}
 	for _, e := range p.log {
@@ -144,8 +143,8 @@ func (p *project) requireNoLeap() {
 	}
 }
 
-// TestAnyText gives the resolver whatever a model may write: an entry is resolved as a whole, or,
-// without a title, skipped as a whole.
+// TestAnyText gives the resolver any text that a model may write: an entry is resolved as a whole, or, without a title,
+// skipped as a whole.
 func TestAnyText(t *testing.T) {
 	t.Parallel()
 	text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("waiting for PROJ-12 https://o/r#5 is done.\u200b\u200d\x00")), 0, 40, -1),
@@ -173,7 +172,7 @@ func TestFoldIsPure(t *testing.T) {
 		for range rapid.IntRange(1, 10).Draw(t, "entries") {
 			p.say(p.drawEntry(t))
 		}
-		// Two folds that share a beginning do not disturb each other.
+		// Two folds with a common beginning do not affect each other.
 		for id := range p.memory.entities {
 			var trunk, again Entity
 			for i, e := range p.log {
@@ -202,8 +201,8 @@ func TestFoldIsPure(t *testing.T) {
 	})
 }
 
-// drawEvent draws a task event of a small project: of any entity, in any order, also one that no
-// planner would write.
+// drawEvent draws a task event of a small project, for any entity and in any order, including events that no planner
+// would write.
 func drawEvent(t *rapid.T, n int) schema.Event {
 	id := func(name string) string { return rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, name) }
 	status := func(name string) schema.TaskStatus { return rapid.SampledFrom(statuses).Draw(t, name) }
@@ -252,8 +251,8 @@ func eventOf(t require.TestingT, n int, eventType string, payload any) schema.Ev
 	return schema.Event{Type: eventType, ID: fmt.Sprint("e", n), Seq: uint64(n), TS: day, Payload: encoded}
 }
 
-// drawStep draws an event that the fold does not refuse: a legal change of the task's status, or what
-// it waits for. What is to be blocked has a blocker first.
+// drawStep draws an event that the fold accepts: a legal change of the task's status or of its blockers. A task gets a
+// blocker before it becomes blocked.
 func drawStep(t *rapid.T, n int, task Entity) schema.Event {
 	reopened := Closed(task.TaskStatus)
 	steps := transitions[task.TaskStatus]
@@ -285,7 +284,7 @@ func changed(id string, from, to schema.TaskStatus) schema.TaskStatusChangedPayl
 	return schema.TaskStatusChangedPayload{TaskID: id, From: from, To: to, Reopened: Closed(from)}
 }
 
-// folding folds events one by one and holds every task to the rules after each.
+// folding folds events one by one and checks the rules for every task after each.
 type folding struct {
 	memory *memory
 	status map[string]schema.TaskStatus
@@ -312,10 +311,10 @@ func (f *folding) apply(t require.TestingT, e schema.Event) {
 	}
 }
 
-// TestSeed12_2TransitionProperty folds random event sequences: after each event a task that is done
-// has no blockers, one that is blocked has at least one, and none has gone from pending to done at
-// once. Most events are legal steps, so that tasks reach every status; the rest are of any kind. What
-// the resolver makes of random sessions is held to the same by TestI3I4I6.
+// TestSeed12_2TransitionProperty folds random event sequences. After each event, done tasks have no blockers, blocked
+// tasks have at least one, and none has gone from pending to done at once. Most events are legal steps, so that tasks
+// reach every status. The rest are of any kind. TestI3I4I6 checks the same for the resolver's events of random
+// sessions.
 func TestSeed12_2TransitionProperty(t *testing.T) {
 	t.Parallel()
 	reached := map[schema.TaskStatus]int{}
@@ -356,7 +355,7 @@ func TestSeed12_2TransitionProperty(t *testing.T) {
 	require.NotZero(t, doneWaiting, "no task in progress was done while it waited")
 }
 
-// TestTransitionsByHand folds the sequences that random ones must not be the only ones to hold.
+// TestTransitionsByHand folds handwritten sequences, so that these cases do not depend on random ones.
 func TestTransitionsByHand(t *testing.T) {
 	t.Parallel()
 	const pending, begun, blocked, done = schema.TaskPending, schema.TaskInProgress, schema.TaskBlocked, schema.TaskDone

@@ -35,14 +35,14 @@ const DefaultLimit = 1000
 // Selection selects a project and a time.
 type Selection struct {
 	Project string
-	// AsOf leaves out what happened later than that, by the events' own times: a session imported late counts from
-	// the time it took place. Zero means now.
+	// AsOf leaves out later events, by their own times: a session imported late counts from the time it took place.
+	// Zero means now.
 	AsOf time.Time
 	// Limit is the maximum number of rows, after skipping Offset rows. Default [DefaultLimit].
 	Limit, Offset int
 }
 
-// View is a task with its blockers. The task's stage is that of the best entry behind it: see [Queries.raise].
+// View is a task with its blockers. The task's stage is that of its best entry: see [Queries.raise].
 type View struct {
 	Task     Entity        `json:"task"`
 	Blockers []BlockerView `json:"blockers"`
@@ -69,7 +69,7 @@ type EffectiveBlocker struct {
 	DoneReport *DoneReport `json:"done_report,omitempty"`
 }
 
-// ResolvedCondition is a condition and what it turned out to be.
+// ResolvedCondition is a condition and the entity that it resolves to.
 type ResolvedCondition struct {
 	Condition Entity `json:"condition"`
 	Target    Entity `json:"target"`
@@ -91,8 +91,7 @@ type wants struct {
 	status schema.TaskStatus
 }
 
-// holds reports whether the list contains the task. The function resolved tells which placeholders have been
-// resolved.
+// holds reports whether the list contains the task. The function resolved reports whether a placeholder is resolved.
 func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 	if e.Type != schema.EntityTask || e.Status == schema.StatusSuperseded {
 		return false
@@ -107,7 +106,7 @@ func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 		w.kind == byStatus && (w.status == "" || e.TaskStatus == w.status)
 }
 
-// source is where entities are read from: the tables, or the fold as of a time.
+// source reads entities: from the tables, or from the fold as of a time.
 type source interface {
 	tasks(ctx context.Context, w wants, p part) ([]Entity, error)
 	resolvedConditions(ctx context.Context, p part) ([]Entity, error)
@@ -150,12 +149,12 @@ func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.Task
 	return q.list(ctx, s, wants{kind: byStatus, status: status})
 }
 
-// ListTasksWithOnlySuggestedBlockers returns the tasks none of whose blockers has aligned evidence.
+// ListTasksWithOnlySuggestedBlockers returns the tasks with suggested blockers and none with aligned evidence.
 func (q *Queries) ListTasksWithOnlySuggestedBlockers(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: onlySuggested})
 }
 
-// ListTasksWithUnknownPlaceholderBlocker returns the tasks whose blocker nobody named.
+// ListTasksWithUnknownPlaceholderBlocker returns the tasks with an unresolved placeholder as a blocker.
 func (q *Queries) ListTasksWithUnknownPlaceholderBlocker(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: withPlaceholder})
 }
@@ -257,8 +256,8 @@ type HistoryItem struct {
 	Event schema.Event `json:"event"`
 	// Act is the cause of the event.
 	Act schema.Act `json:"act"`
-	// The following fields are those of the entry as it is now. They are empty for a command. EvidenceSessionID is
-	// the session whose messages Evidence is from.
+	// The following fields are copied from the current entry. They are empty for a command. EvidenceSessionID is the
+	// session that the evidence quotes.
 	EntryTitle        string            `json:"entry_title,omitempty"`
 	EvidenceAligned   bool              `json:"evidence_aligned,omitempty"`
 	EvidenceProven    bool              `json:"evidence_proven,omitempty"`

@@ -13,8 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// question gathers several selects into one query. The rows of each have a number that tells whose they are, a name
-// and a value.
+// question combines several selects into one query. Each row has the number of its select, a name and a value.
 type question struct {
 	project string
 	found   *Found
@@ -27,7 +26,7 @@ func newQuestion(project string, found *Found) *question {
 	return &question{project: project, found: found}
 }
 
-// add adds a select of a name and a value, of the project. The parameter sql is the rest of it, from the columns on, and its
+// add adds a select of names and values of the project. The parameter sql is the statement from the columns on, and its
 // first argument is the project.
 func (q *question) add(take func(name, value string) error, sql string, args ...any) {
 	q.selects = append(q.selects, fmt.Sprintf("SELECT toUInt16(%d) AS n, %s", len(q.takes), sql))
@@ -35,7 +34,7 @@ func (q *question) add(take func(name, value string) error, sql string, args ...
 	q.takes = append(q.takes, take)
 }
 
-// ask runs the query, if anything was added, and forgets what was added.
+// ask runs the query if it has selects, and then removes them.
 func (q *question) ask(ctx context.Context, t *Tables) error {
 	if len(q.selects) == 0 {
 		return nil
@@ -43,7 +42,7 @@ func (q *question) ask(ctx context.Context, t *Tables) error {
 	takes := q.takes
 	// Each select reads a few rows: more threads cost more than they save.
 	sql := "SELECT n, name, value FROM (" + strings.Join(q.selects, " UNION ALL ") + ") SETTINGS max_threads = 1"
-	args := q.args[1:] // Their first is the project of the first select.
+	args := q.args[1:] // The first argument is the project of the first select, which query adds.
 	q.selects, q.args, q.takes = nil, nil, nil
 	return t.query(ctx, q.project, func(rows driver.Rows) error {
 		var n uint16
@@ -100,9 +99,9 @@ func (q *question) pointing(targets []string) {
 		table.Set(targets), table.Set([]schema.RelType{schema.RelBlockedBy, schema.RelResolvesTo, schema.RelMentions}))
 }
 
-// titles selects the tasks that each title finds, up to [searchLimit] for each way to be found: a limit for all would
-// let a common part hide what a rare one finds. They may include tasks that have been renamed. The caller sees their
-// current titles when it loads them.
+// titles selects the tasks that match each title, up to [searchLimit] for the whole title and for each part: with a
+// common limit, the matches of a frequent part could hide those of a rare one. They may include renamed tasks. The
+// caller sees the current titles when it loads the tasks.
 func (q *question) titles(titles []string) {
 	const task = `'' AS name, entity_id AS value FROM entities_raw WHERE project = ? AND entity_type = 'task' AND `
 	for _, title := range titles {

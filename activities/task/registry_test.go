@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// An event type of project streams that the fold has no rule for would stop every project that has such an event.
+// An event type of project streams without a rule in the fold would stop every project with such an event.
 func TestFoldKnowsEveryTaskEvent(t *testing.T) {
 	t.Parallel()
 	for _, name := range EventTypes() {

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// proven is the entry with evidence that is proof.
+// proven returns the entry with proven evidence.
 func proven(e schema.Entry) schema.Entry {
 	e.Evidence = []schema.Evidence{{Quote: "Done: " + e.Title + ".", Found: true, Aligned: true, Proven: true, Method: schema.MethodExact, Confidence: 1}}
 	e.EvidenceProven = true
@@ -52,8 +52,8 @@ func TestAReportOfDoneIsKept(t *testing.T) {
 	p.requireNoLeap()
 }
 
-// An agent's report by a command changes neither the status nor the blockers of a task, names the agent, and keeps no later
-// report of a session from closing the task.
+// An agent's report by a command names the agent, and changes neither the status nor the blockers of the task. A later
+// report of a session can still close the task.
 func TestAgentsReportChangesNothing(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)
@@ -85,8 +85,8 @@ func TestAgentsReportChangesNothing(t *testing.T) {
 	require.Equal(t, schema.TaskDone, p.task("B").TaskStatus, "a person confirms it")
 }
 
-// TestARecapConfirmsNothing: while a report of done stands, another, of the same session or a later
-// one, is kept beside it.
+// TestARecapConfirmsNothing: while a report of done is unconfirmed, a further one, of the same or a later session, is
+// only recorded.
 func TestARecapConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	for _, rules := range []Rules{{}, {DoneReports: KeepReports}, {DoneReports: CloseProven}} {
@@ -113,7 +113,7 @@ func TestARecapConfirmsNothing(t *testing.T) {
 	}
 }
 
-// TestBegunIsClosedByAReport: what somebody said is in progress or blocked, a report of done closes.
+// TestBegunIsClosedByAReport: a report of done closes a task that was reported in progress or blocked.
 func TestBegunIsClosedByAReport(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)
@@ -181,7 +181,7 @@ func TestCloseProvenReports(t *testing.T) {
 	p.requireNoLeap()
 }
 
-// The state in an agent's own list counts as the harness keeps it, if the list is in the source.
+// The state in an agent's own list counts, since the harness keeps it, if the list is in the source.
 func TestListedReports(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)
@@ -194,7 +194,7 @@ func TestListedReports(t *testing.T) {
 	for title, status := range map[string]schema.TaskStatus{"A": schema.TaskDone, "B": schema.TaskDone, "C": schema.TaskInProgress} {
 		require.Equal(t, status, p.task(title).TaskStatus, title)
 	}
-	// A list ends only what began in one.
+	// A list closes only tasks that began in one.
 	p.say(p.report("D", schema.TaskPending))
 	p.say(listed(proven(p.report("D", schema.TaskDone))))
 	require.Equal(t, schema.TaskInProgress, p.task("D").TaskStatus)
@@ -229,7 +229,7 @@ func TestConfirm(t *testing.T) {
 	p.requireI6()
 }
 
-// TestAlignedBlockersReplace: what an aligned note names is what the task waits for, worked on or not.
+// TestAlignedBlockersReplace: the blockers of an aligned note replace those of the task, in progress or not.
 func TestAlignedBlockersReplace(t *testing.T) {
 	t.Parallel()
 	for _, status := range []schema.TaskStatus{schema.TaskPending, schema.TaskInProgress} {

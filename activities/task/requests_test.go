@@ -16,11 +16,11 @@ import (
 	"axiommind/schema"
 )
 
-// headed is a log that tells the head of a stream, as a log does to which a workflow has handed it.
+// headed is a log that knows the head of a stream, as if a workflow had passed the head to it.
 type headed struct {
 	*eventlog.Store
 	conn driver.Conn
-	// heads holds the last positions that were appended, by stream.
+	// heads has the last appended positions, by stream.
 	heads sync.Map
 }
 
@@ -46,7 +46,7 @@ func (h *headed) Head(stream string) schema.StreamHead {
 	return head
 }
 
-// requests counts the requests that go over a connection.
+// requests counts the requests over a connection.
 type requests struct {
 	driver.Conn
 	queries, inserts atomic.Int64
@@ -62,8 +62,8 @@ func (r *requests) PrepareBatch(ctx context.Context, query string, opts ...drive
 	return r.Conn.PrepareBatch(ctx, query, opts...)
 }
 
-// TestRequestsOfABatch: what several sessions need of the tables is read in three queries and written in four inserts,
-// and the rows are those of a rebuild.
+// TestRequestsOfABatch: several sessions need three queries and four inserts in total, and the rows are those of a
+// rebuild.
 func TestRequestsOfABatch(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
@@ -93,7 +93,7 @@ func TestRequestsOfABatch(t *testing.T) {
 		{"known and blocked", one(b.report("p", "Fix the login page", schema.TaskBlocked, "waiting for the keys")), 3, 4},
 		{"in other spelling", one(b.report("p", "Fix the log-in page", schema.TaskInProgress)), 3, 4},
 		{"new", one(b.report("p", "Write the manual", schema.TaskBlocked, "the first draft")), 3, 4},
-		// One more for what those that wait for it wait for besides.
+		// One more query for the other blockers of the waiting tasks.
 		{"what waits for it is lifted", one(b.report("p", "Sign the contract", schema.TaskDone)), 4, 3},
 		{"eight sessions", many(8), 3, 4},
 		{"again", many(0), 1, 0},

@@ -14,8 +14,8 @@ import (
 // resolveEntry resolves one entry: it finds or creates the task, applies priority, status and blockers, and last adds
 // the event that marks the entry as done.
 //
-// What neither the user nor the assistant said, such as the text of a tool or a document, may be written to be obeyed.
-// It makes a task at most, a raw one, and changes nothing of what there was before.
+// Text from neither the user nor the assistant, such as that of a tool or a document, may contain injected
+// instructions. It can only create a raw task, and changes no existing one.
 func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	hearsay := schema.Untrusted(e.Evidence) != ""
 	title := titleOf(e)
@@ -50,7 +50,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	return p.emit(p.changeKey("observed"), observed)
 }
 
-// apply applies what the entry says of the task, and then what follows for others.
+// apply applies the entry's priority, status and blockers to the task, and then the consequences for other entities.
 func (p *planner) apply(ctx context.Context, e schema.Entry, id, title string, created bool) error {
 	if err := p.resolveCondition(ctx, p.task(id), title); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (p *planner) apply(ctx context.Context, e schema.Entry, id, title string, c
 
 func (p *planner) task(id string) Entity { return p.overlay.entities[id] }
 
-// initialStatus returns the status in which a task begins if the entry reports the given one. Blocked and cancelled
-// are reached by a transition. No task begins as done.
+// initialStatus returns the initial status of a task if the entry reports the given one. Blocked and cancelled are
+// reached by a transition. No task begins as done.
 func initialStatus(status schema.TaskStatus) schema.TaskStatus {
 	if status == schema.TaskInProgress || status == schema.TaskDone {
 		return schema.TaskInProgress
@@ -124,7 +124,7 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 		to = ""
 	}
 	if to == "" && len(texts) > 0 && e.EvidenceAligned && !Closed(task.TaskStatus) {
-		to = schema.TaskBlocked // What waits is blocked, whether or not the entry says the word.
+		to = schema.TaskBlocked // A task that waits is blocked, even if the entry reports no status.
 	}
 	if to == "" {
 		to = task.TaskStatus
@@ -136,7 +136,7 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 		return p.reportBlockers(ctx, e, id, texts)
 	}
 	steps, ok := reported(task.TaskStatus, to, p.mayReopen(e, task))
-	// A report that is not in the source closes nothing, and frees nothing that is blocked.
+	// A report without aligned evidence neither cancels nor unblocks a task.
 	if ends := to == schema.TaskCancelled || task.TaskStatus == schema.TaskBlocked; !ok || ends && len(steps) > 0 && !e.EvidenceAligned {
 		return p.reject(task, to, p.rejectionReason(e, task, to), nil)
 	}
@@ -150,12 +150,11 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 }
 
 // reportDone closes the task if the transition is legal and the evidence is aligned. The seed also lets a report
-// without evidence close it, but a quote that is not in the source proves nothing. Any other report is kept for a
-// person to confirm, and makes a pending task take the first legal step. That step does not mean that somebody
-// started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. A report that
-// an agent made by a command counts for none. D6:
-// with [CloseProven], a report with proven evidence takes both steps at once, and so does one
-// in the agent's own list of a task that began there.
+// without evidence close it, but a quote that is not in the source proves nothing. Any other report is recorded for a
+// person to confirm, and moves a pending task to in progress as the first legal step. That step does not mean that the
+// task was started: a second report while one is unconfirmed is recorded too, so a repetition confirms nothing. A
+// report that an agent made with a command does not count as unconfirmed. D6: with [CloseProven], a report with proven
+// evidence takes both steps at once. So does a proven report in the agent's own list about a task that began in one.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	legal := !created && task.TaskStatus != schema.TaskPending && (task.DoneReport == nil || task.DoneReport.By != "")
@@ -176,8 +175,8 @@ func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	})
 }
 
-// reportBlockers sets the blockers of a task that is not blocked, if their evidence is aligned. The task stays in
-// progress.
+// reportBlockers sets the blockers of an open task if their evidence is aligned, and suggests them otherwise. It does
+// not change the status.
 func (p *planner) reportBlockers(ctx context.Context, e schema.Entry, id string, texts []string) error {
 	task := p.task(id)
 	switch {
@@ -197,7 +196,7 @@ func (p *planner) reportBlockers(ctx context.Context, e schema.Entry, id string,
 }
 
 // block makes the task blocked, or updates its blockers if it already is. Blockers without aligned evidence are
-// suggestions. If there is nothing better, a placeholder is set.
+// suggestions. A blocked task without known blockers gets a placeholder.
 func (p *planner) block(ctx context.Context, e schema.Entry, id string, steps []schema.TaskStatus, texts []string) error {
 	if len(steps) > 1 { // Open it first.
 		if err := p.advance(id, steps[:1]); err != nil {
@@ -278,7 +277,7 @@ func (p *planner) suggest(id string, blockers []schema.Blocker) error {
 	})
 }
 
-// unresolved returns blockers that are recorded by their text alone.
+// unresolved returns blockers with only their text.
 func (p *planner) unresolved(texts []string) []schema.Blocker {
 	out := make([]schema.Blocker, len(texts))
 	for i, text := range texts {
@@ -315,12 +314,12 @@ func (p *planner) rejectionReason(e schema.Entry, task Entity, to schema.TaskSta
 	}
 }
 
-// titleArtifact matches the identifier that a title begins or ends with, as issue trackers write them: "PROJ-12: Fix
+// titleArtifact matches an identifier at the beginning or end of a title, as issue trackers write it: "PROJ-12: Fix
 // login", "Fix login (o/r#5)".
 var titleArtifact = regexp.MustCompile(`^(?:\[([^\]\s]+)\]|(\S+?):)\s|\s\(([^()\s]+)\)$`)
 
-// closeNamed closes the artifact that the title of a finished task names, as a whole or at its beginning or end, if
-// the artifact is already known.
+// closeNamed closes the artifact that the title of a finished task names, if the artifact is known. The title names it
+// as a whole or at its beginning or end.
 func (p *planner) closeNamed(ctx context.Context, title string) error {
 	for _, key := range artifactsNamed(title) {
 		artifact, known, err := p.overlay.byKey(ctx, key)

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// maxHops is the maximum number of resolutions that are followed to an effective blocker, as in the view.
+// maxHops is the maximum number of resolutions to follow to an effective blocker, as in the view.
 const maxHops = 32
 
 // snapshot is a project as of a time: the fold of its events up to then, in memory.

@@ -13,9 +13,9 @@ import (
 	"axiommind/schema"
 )
 
-// raise gives each task the stage of the best entry that observed it and is believed. An entry graduates long after the
-// events of its tasks, and falls again: so its stage is read, and the fold holds only raw and working. With a time in the
-// selection, the entries are those that had observed the task by then, as they stand today.
+// raise gives each task the stage of the best believed entry that observed it. An entry may be promoted or demoted long
+// after the events of its tasks. So its stage is read, and the fold has only raw and working. With a time in the
+// selection, the entries are those that had observed the task by then, with their present stages.
 func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error {
 	if len(tasks) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error 
 	return nil
 }
 
-// Observers returns, by the ids of tasks, the entries that spoke of them by the time of the selection.
+// Observers returns, by the ids of tasks, the entries that observed them by the time of the selection.
 func (q *Queries) Observers(ctx context.Context, s Selection, taskIDs []string) (map[string][]string, error) {
 	return q.tables.observers(ctx, s, taskIDs)
 }
@@ -68,7 +68,8 @@ func (q *Queries) Tasks(ctx context.Context, s Selection, ids []string) (map[str
 	return found, nil
 }
 
-// Entities returns the entities with the ids, as they were at the time of the selection. What did not exist is missing.
+// Entities returns the entities with the ids, as they were at the time of the selection. Entities that did not exist
+// are missing.
 func (q *Queries) Entities(ctx context.Context, s Selection, ids []string) (map[string]Entity, error) {
 	src, err := q.source(ctx, s)
 	if err != nil {

@@ -22,7 +22,7 @@ func (b *bundle) materialize(t testing.TB, entries ...schema.Entry) {
 	}
 }
 
-// tell appends an event that says something of entries, and projects it.
+// tell appends an event about entries, and projects it.
 func (b *bundle) tell(t testing.TB, stream, key string, payload any) {
 	t.Helper()
 	event, err := schema.NewEvent(payload, schema.Event{TS: noon, Actor: "test", DedupeKey: key})
@@ -33,8 +33,8 @@ func (b *bundle) tell(t testing.TB, stream, key string, payload any) {
 	require.NoError(t, err)
 }
 
-// A task has the stage of the best entry behind it, as it stands now: also after it was retired, and as far as the task
-// had been observed at a time.
+// A task has the current stage of its best entry. Retired entries do not count, and for an earlier time only the
+// entries that had observed the task by then.
 func TestTasksCarryTheBestStage(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -17,7 +17,7 @@ type Tables struct{ conn table.Conn }
 // NewTables returns the index over the tables of a migrated database.
 func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
-// titlesAtOnce bounds the titles in one query, each of which is searched in several ways.
+// titlesAtOnce bounds the titles in one query, since each has several searches.
 const titlesAtOnce = 16
 
 // Read implements [Index], in one query, unless there are many titles.
@@ -49,8 +49,8 @@ func (t *Tables) ReportedDone(ctx context.Context, project string, limit int) ([
 		ORDER BY updated_at, entity_id LIMIT ?`, limit)
 }
 
-// query runs a query whose first argument is the project. Every read of the tables comes by here, so that none is of
-// several projects.
+// query runs a query whose first argument is the project. All reads of the tables use it, so that none spans several
+// projects.
 func (t *Tables) query(ctx context.Context, project string, scan func(driver.Rows) error, sql string, args ...any) error {
 	if err := table.Required("project", project); err != nil {
 		return fmt.Errorf("read tasks: %w", err)

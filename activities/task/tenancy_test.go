@@ -22,7 +22,8 @@ func TestI10NoReadCrossesProjects(t *testing.T) {
 	noReadCrossesProjects(t, names, random)
 }
 
-// No task of another project is ever read, in the tables or as of a time, although all projects plan the same.
+// No query returns a task of another project, from the tables or as of a time, although all projects have the same
+// tasks.
 func noReadCrossesProjects(t *testing.T, names []string, random *rand.Rand) {
 	t.Helper()
 	b := newBundle(t)
@@ -116,7 +117,7 @@ func noReadCrossesProjects(t *testing.T, names []string, random *rand.Rand) {
 	}
 }
 
-// A read of tasks that names no project is refused.
+// A read of tasks without a project is refused.
 func TestI10EmptyProjectIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

@@ -35,8 +35,8 @@ func Closed(status schema.TaskStatus) bool {
 	return closed
 }
 
-// reported returns the status changes that follow from an entry's report, in order, or the reason why there are none.
-// Only a report that reopens a task takes more than one change.
+// reported returns the status changes that follow from an entry's report, in order, or false if the report is not
+// legal. Only a report that reopens a task takes more than one change.
 func reported(from, to schema.TaskStatus, mayReopen bool) (steps []schema.TaskStatus, ok bool) {
 	switch {
 	case from == to:

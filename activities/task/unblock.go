@@ -9,8 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// endedBy returns the id of the entity that the event closes or resolves, so that tasks may no longer have to wait
-// for it: a closed artifact or task, a resolved condition or a merged task.
+// endedBy returns the id of the entity that the event closes or resolves, so that tasks may no longer wait for it: a
+// closed artifact or task, a resolved condition or a merged task.
 func endedBy(payload any) (string, bool) {
 	switch p := payload.(type) {
 	case schema.ArtifactClosedPayload:
@@ -28,8 +28,8 @@ func endedBy(payload any) (string, bool) {
 // unblockWaiting removes blockers that the act has closed or resolved from the tasks that wait for them. A blocker is
 // removed if the entity that it finally resolves to is closed: a closed artifact, or a task that is done or cancelled.
 // A blocked task without remaining blockers returns to the status it had before it was blocked. If a session names a
-// blocker that is already closed, it thereby says that the blocker is not done. It then stays until it is closed again,
-// or another blocker of the task is removed. Reopening a task blocks no other task again.
+// blocker that is already closed, this implies that the blocker is not done. It then stays until it is closed again, or
+// another blocker of the task is removed. Reopening a task blocks no other task again.
 func (p *planner) unblockWaiting(ctx context.Context) error {
 	ended := p.ended
 	p.ended = nil
@@ -79,7 +79,7 @@ func (p *planner) removeClosedBlockers(id string, ends map[string]Entity) error 
 	})
 }
 
-// unblock gives a task that lost its last blockers the status it had before.
+// unblock restores the earlier status of a task that lost its last blockers.
 func (p *planner) unblock(task Entity, lifted []schema.Blocker) error {
 	return p.emit(p.changeKey("lifted", task.ID), schema.TaskStatusChangedPayload{
 		Act: p.act, TaskID: task.ID, From: task.TaskStatus, To: cmp.Or(task.BlockedFrom, schema.TaskInProgress), Lifted: lifted,
@@ -123,7 +123,7 @@ func (v *overlay) endOf(id string) Entity {
 	}
 }
 
-// waitingFor returns the ids of the tasks that wait for one of the entities, directly or through something that
+// waitingFor returns the ids of the tasks that wait for one of the entities, directly or through an entity that
 // resolves to it.
 func (v *overlay) waitingFor(ctx context.Context, ids []string) ([]string, error) {
 	tasks, seen := map[string]bool{}, map[string]bool{}

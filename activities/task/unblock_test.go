@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// TestLift: whatever way a blocker is done with, it is lifted, and the last one gives the task the
-// status it had before it was blocked.
+// TestLift: a blocker is lifted however it ends, and with the last one the task returns to the status it had before it
+// was blocked.
 func TestLift(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -85,7 +85,7 @@ func TestLift(t *testing.T) {
 	}
 }
 
-// counting is an index that counts how often it is read.
+// counting is an index that counts its reads.
 type counting struct {
 	*memory
 	reads int
@@ -96,8 +96,8 @@ func (c *counting) Read(ctx context.Context, project string, w Wants) (Found, er
 	return c.memory.Read(ctx, project, w)
 }
 
-// TestLiftAsksOncePerStep: however many tasks wait, and for however many things besides, their
-// blockers are asked for together, and together what these turned out to be.
+// TestLiftAsksOncePerStep: for any number of waiting tasks with any number of blockers, one request reads the blockers
+// and one the entities that they resolve to.
 func TestLiftAsksOncePerStep(t *testing.T) {
 	t.Parallel()
 	loads := func(tasks int) int {
@@ -133,12 +133,12 @@ func TestWhatIsNotDoneLiftsNothing(t *testing.T) {
 	require.Equal(t, schema.TaskInProgress, p.task("Keys").TaskStatus)
 	require.Equal(t, schema.TaskBlocked, p.task("Ship").TaskStatus, "the keys are not done")
 	require.Equal(t, schema.TaskBlocked, p.task("Fly").TaskStatus)
-	// Who names a closed artifact says that it is not done with, until it is closed again.
+	// A blocker that names a closed artifact stays until the artifact is closed again.
 	p.say(p.report("Late", schema.TaskBlocked, "PROJ-7"))
 	require.Equal(t, schema.TaskBlocked, p.task("Late").TaskStatus)
 	require.NoError(t, p.do(Command{CloseArtifact: "proj-7"}))
 	require.Equal(t, schema.TaskPending, p.task("Late").TaskStatus)
-	// A session that is read late told of it before it was closed.
+	// A late session named the artifact before it was closed.
 	early := p.report("Early", schema.TaskBlocked, "PROJ-7")
 	early.OccurredAt = day.Add(-time.Hour)
 	p.say(early)

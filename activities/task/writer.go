@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Log is the part of the event log that this package writes through.
+// Log is the part of the event log that the writer uses.
 type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
@@ -40,8 +40,8 @@ func NewWriter(log Log, conn table.Conn, rules Rules) *Writer {
 type Result struct {
 	// Events counts the new events in the log. It is 0 if everything was done before.
 	Events int `json:"events"`
-	// Entries counts the task notes given. Skipped are those that no event could be made from.
-	// MoreSkipped counts those left out of Skipped.
+	// Entries counts the given task notes. Skipped lists the first of those that produced no event, and MoreSkipped
+	// counts the others.
 	Entries     int       `json:"entries"`
 	Skipped     []Skipped `json:"skipped,omitempty"`
 	MoreSkipped int       `json:"more_skipped,omitempty"`
@@ -51,7 +51,7 @@ type Result struct {
 	Rejected int `json:"rejected"`
 	// LastSeq is the position of the last new event, or 0 if there is none.
 	LastSeq uint64 `json:"last_seq"`
-	// Changes are the changes that a command made, also if it is sent again. MoreChanges counts those left out.
+	// Changes are the changes that a command made, also if it is repeated. MoreChanges counts the changes left out.
 	Changes     []Change `json:"changes,omitempty"`
 	MoreChanges int      `json:"more_changes,omitempty"`
 }
@@ -59,15 +59,15 @@ type Result struct {
 // maxSkipped bounds the number of skipped entries in a result. A batch has the results of many sessions.
 const maxSkipped = 4
 
-// tell fills Changes from the events of a command.
-func (r *Result) tell(events []schema.Event) error {
+// setChanges fills Changes and MoreChanges from the events of a command.
+func (r *Result) setChanges(events []schema.Event) error {
 	changes, err := changesOf(events)
 	shown := min(len(changes), maxChanges)
 	r.Changes, r.MoreChanges = changes[:shown], len(changes)-shown
 	return err
 }
 
-// add counts events as stored, of which the fresh ones are new in the log.
+// add counts stored events. The fresh ones are new in the log.
 func (r *Result) add(events []schema.Event, fresh map[string]bool) {
 	for _, e := range events {
 		r.LastSeq = max(r.LastSeq, e.Seq)
@@ -86,7 +86,7 @@ func (r *Result) add(events []schema.Event, fresh map[string]bool) {
 	}
 }
 
-// skip adds entries that were skipped.
+// skip adds skipped entries.
 func (r *Result) skip(skipped []Skipped) {
 	shown := min(len(skipped), maxSkipped-len(r.Skipped))
 	r.Skipped = append(r.Skipped, skipped[:shown]...)
@@ -107,12 +107,12 @@ func freshOf(appended eventlog.Appended) map[string]bool {
 	return fresh
 }
 
-// chunk is the number of entries that are resolved at once. Their events are one block of the log.
+// chunk is the number of entries to resolve at once. Their events are one block of the log.
 const chunk = 500
 
-// Apply resolves the task notes of the batches, which belong to one project, and appends the resulting events. If it is
-// called again, after any error or crash, it does the remaining work. The projection is up to date when it returns. A
-// batch that is refused for good fails alone.
+// Apply resolves the task notes of the batches, which belong to one project, and appends the resulting events. After
+// any error or crash it can be called again and does the remaining work. The projection is up to date when it returns.
+// A batch that is refused permanently fails alone.
 func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(batches))
 	if len(batches) == 0 {
@@ -138,7 +138,7 @@ func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome
 	return out, nil
 }
 
-// chunks splits the batches into parts with up to [chunk] notes. Each part holds all batches, most of them empty if
+// chunks splits the batches into parts with up to [chunk] notes. Each part contains all batches, most of them empty if
 // there are several parts.
 func chunks(batches []Batch) [][]Batch {
 	var parts [][]Batch
@@ -160,7 +160,7 @@ func chunks(batches []Batch) [][]Batch {
 	return parts
 }
 
-// applyPart resolves a part of the batches. Batches that have failed before are left out.
+// applyPart resolves a part of the batches. It leaves out batches that failed in an earlier part.
 func (w *Writer) applyPart(ctx context.Context, part []Batch, out []boundary.Outcome[Result]) error {
 	for i := range out {
 		if out[i].Failed != nil {
@@ -170,7 +170,7 @@ func (w *Writer) applyPart(ctx context.Context, part []Batch, out []boundary.Out
 	stream := schema.ProjectStream(part[0].Project)
 	var planned Planned
 	var refused []*boundary.Failed
-	head := w.log.Head(stream) // Before Steady, which projects at least so much.
+	head := w.log.Head(stream) // Before Steady, which projects at least up to it.
 	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
 		planned, refused, err = w.plan(ctx, part)
 		return err
@@ -196,8 +196,8 @@ func (w *Writer) applyPart(ctx context.Context, part []Batch, out []boundary.Out
 	return nil
 }
 
-// plan plans the batches, and returns why some of them are refused. What was planned of these is planned anew without
-// them.
+// plan plans the batches, and returns why some of them are refused. When one is refused, it plans again without that
+// batch.
 func (w *Writer) plan(ctx context.Context, batches []Batch) (Planned, []*boundary.Failed, error) {
 	batches = slices.Clone(batches)
 	refused := make([]*boundary.Failed, len(batches))
@@ -232,8 +232,8 @@ func (w *Writer) commit(ctx context.Context, stream string, head schema.StreamHe
 	return appended, err
 }
 
-// Do runs the command. A command that is sent several times takes effect once. If the error wraps [ErrRefused], it
-// says why the command was refused, and the refusal is in the log.
+// Do runs the command. A command that is sent several times takes effect once. An error that wraps [ErrRefused] has the
+// reason for the refusal, which is also in the log.
 func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	var result Result
 	if err := c.Validate(); err != nil {
@@ -254,7 +254,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		return result, err
 	}
 	if len(done) > 0 {
-		if err := result.tell(done); err != nil || len(result.Changes) > 0 {
+		if err := result.setChanges(done); err != nil || len(result.Changes) > 0 {
 			return result, err
 		}
 		return result, refusedBefore(done)
@@ -267,7 +267,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	if refused != nil {
 		return result, refused
 	}
-	return result, result.tell(planned.Events)
+	return result, result.setChanges(planned.Events)
 }
 
 // refusedBefore returns the recorded refusal of a command that changed nothing, if there is one.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Content returns the terms of a text that say what it is about, in their order: those of [Terms] without function words and
+// Content returns the terms of a text that carry its subject, in their order: those of [Terms] without function words and
 // without the character pairs of endings and particles. If nothing else is left, it returns all terms.
 func Content(text string) []string {
 	all := strings.Fields(Terms(text))

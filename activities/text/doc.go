@@ -1,3 +1,3 @@
-// Package text is what all rooms know of written language: its scripts, the characters that show
-// nothing, where sentences end, and the normal forms in which spellings of one text are equal.
+// Package text contains the shared rules of written language: its scripts, invisible characters,
+// sentence boundaries, and the normal forms in which spellings of one text are equal.
 package text

@@ -8,20 +8,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Form is a rule by which texts that differ in spelling alone become one text. Keys, hashes and stored
-// columns are made of what it returns. A rule that returns something else for any text, if only because
-// its library knows a newer Unicode, is another version: what was made by the old one has to be made
-// anew. Golden files hold each version to what it returned at first; see package formtest.
+// Form is a rule that turns texts which differ only in spelling into one text. Keys, hashes and stored
+// columns are computed from its result. If the result changes for any text, if only because the library
+// knows a newer Unicode, the rule is another version, and data computed with the old one must be rebuilt.
+// Golden files pin each version to its first results; see package formtest.
 type Form struct {
-	// Name says what texts the form is for.
+	// Name says which texts the form is for.
 	Name    string
 	Version int
 	// Of returns a text in the form.
 	Of func(text string) string
 }
 
-// Forms returns the forms of this package. One more, of quotes, leads back to the place in the text that
-// was quoted, and so stands in evidence/normal.
+// Forms returns the forms of this package. The form of quotes is in evidence/normal, because it maps back
+// to the quoted text.
 func Forms() []Form {
 	return []Form{
 		{Name: "title", Version: 1, Of: Title},
@@ -59,8 +59,8 @@ func foldCase(s string) string {
 	return strings.Map(foldCherokee, cases.Fold().String(s))
 }
 
-// foldCherokee mends cases.Fold, which turns small Cherokee letters into capitals, as Unicode has
-// it, and capitals into small ones.
+// foldCherokee corrects cases.Fold, which maps small Cherokee letters to capitals, as Unicode does, but
+// also capitals to small ones.
 func foldCherokee(r rune) rune {
 	switch {
 	case r >= 0xab70 && r <= 0xabbf:

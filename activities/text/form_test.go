@@ -97,7 +97,7 @@ func TestFormsSeeNoCase(t *testing.T) {
 	}
 }
 
-// What is ignored shows nothing; what shows nothing and is not ignored is here, by what it is.
+// Ignored characters are invisible. The other invisible characters are listed here by their kind.
 func TestIgnoredIsHidden(t *testing.T) {
 	t.Parallel()
 	counts := func(r rune) bool {

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character has to be written out for people to see it, because it commands a
-// terminal or has no glyph: Unicode's controls, line and paragraph separators, and what it calls default
-// ignorable.
+// Hidden reports whether a character must be escaped for people to see it, because it commands a
+// terminal or has no glyph: Unicode's controls, line and paragraph separators, and default ignorable
+// characters.
 func Hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -21,9 +21,9 @@ func Hidden(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Ignored reports whether a character counts for nothing when texts are compared. Of the hidden
-// characters these are the soft hyphen, joiners, marks of direction, invisible operators and variation
-// selectors. The others tell texts apart: controls, tags, fillers and Mongolian variants.
+// Ignored reports whether a character does not count when texts are compared. Of the hidden characters
+// these are the soft hyphen, joiners, marks of direction, invisible operators and variation selectors.
+// The others distinguish texts: controls, tags, fillers and Mongolian variants.
 func Ignored(r rune) bool {
 	switch {
 	case r < 0xad:

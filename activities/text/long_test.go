@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is read of a long line at once has the boundaries of the line as a whole.
+// The part that is read of a long line has the boundaries of the line as a whole.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

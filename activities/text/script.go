@@ -22,7 +22,7 @@ func Unspaced(r rune) bool {
 // firstUnspaced is the lowest character of these scripts, of Thai.
 const firstUnspaced = '\u0e01'
 
-// isSyllabic takes the mark that makes a vowel of kana long, which is of no script, for kana.
+// isSyllabic counts the mark that lengthens a vowel of kana, which belongs to no script, as kana.
 func isSyllabic(r rune) bool { return r == 'ー' || r == 'ｰ' || unicode.In(r, syllabic...) }
 
 func isAlphabetic(r rune) bool { return unicode.In(r, alphabetic...) }

@@ -10,8 +10,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Boundaries tells where the sentences and lines of a text begin and end, in bytes. It looks at a line when
-// it is first asked about it, and is not safe for concurrent use.
+// Boundaries finds where the sentences and lines of a text begin and end, in bytes. It reads a line on the first query
+// for it, and is not safe for concurrent use.
 //
 // A sentence or line begins and ends
 //   - where UAX #29 ends a sentence: after a full stop, a question mark or an exclamation mark, and the
@@ -23,9 +23,8 @@ import (
 //     «هل وصل؟ نعم.», and the semicolon in Greek: «Τι έγινε; Τίποτα.»;
 //   - where a line begins and ends: LF, VT, FF, CR, NEL, LS, PS;
 //   - behind the marks at the beginning of a line that Markdown gives a quoted line ("> "), an item of a
-//     list ("- ", "* ", "1. ", "2) ", "・", "一、") and a heading ("## "), as before them. What may be a sign
-//     before a number is no such mark ("- 5 °C", "> 5"), nor is a check box ("[ ] "), which says what is
-//     done.
+//     list ("- ", "* ", "1. ", "2) ", "・", "一、") and a heading ("## "), as before them. A possible sign
+//     before a number is no such mark ("- 5 °C", "> 5"), nor is a check box ("[ ] "), which states progress.
 //
 // The stop, question mark and exclamation mark of ASCII end none where a letter of an alphabet with
 // capitals, a digit or a sign of ASCII follows at once: "v1.5", "net.Conn", "?q=1", "a != b". Commas,
@@ -45,11 +44,11 @@ type Boundaries struct {
 
 type stretch struct{ start, end int }
 
-// lineBoundaries are those of one line, in order. Sentences follow each other: the first begins behind the
+// lineBoundaries are the boundaries of one line, in order. Sentences follow each other, and the first begins behind the
 // line's marks.
 type lineBoundaries struct {
 	stretch
-	// marks are where the line and what follows its marks begin.
+	// marks are where the line begins, and where the text after each of its marks begins.
 	marks     []int
 	sentences []stretch
 }
@@ -82,14 +81,15 @@ func (b *Boundaries) Whole(start, end int) bool {
 	return start < end && b.Begins(start) && b.Ends(end)
 }
 
-// Trim returns the bytes from start to end without what at either end belongs to no sentence. It may be nothing.
+// Trim returns the bytes from start to end without anything at either end that belongs to no sentence. The result may
+// be empty.
 func (b *Boundaries) Trim(start, end int) (first, last int) {
 	first = skipSpace(b.text, start, end)
 	return first, trimmedEnd(b.text, first, end)
 }
 
-// Around returns the fewest whole sentences or lines, one after another, that hold the bytes from start to
-// end, but for white space at either end. It returns start and end when there is nothing else.
+// Around returns the fewest whole sentences or lines, one after another, that contain the bytes from start to end,
+// except for white space at either end. It returns start and end if there are none.
 func (b *Boundaries) Around(start, end int) (first, last int) {
 	from, to := b.Trim(start, end)
 	if from >= to {
@@ -109,7 +109,7 @@ func (b *Boundaries) Sentences() iter.Seq2[int, int] {
 		for at := 0; at < len(b.text); {
 			line := b.lineAt(at)
 			for _, s := range line.sentences {
-				// What is read of a long line may begin before the place that is asked about.
+				// The part that is read of a long line may begin before at.
 				if s.start >= at && !yield(s.start, s.end) {
 					return
 				}
@@ -138,8 +138,8 @@ func (b *Boundaries) fenceAt(at int) (fence, bool) {
 	return b.fences[n], true
 }
 
-// lineAt returns the line that holds a byte, or of a long one what stands around it. A break belongs to the
-// line before it.
+// lineAt returns the line that contains a byte, or the part around it of a long line. A break belongs to the line
+// before it.
 func (b *Boundaries) lineAt(at int) *lineBoundaries {
 	at = max(0, min(at, len(b.text)-1))
 	if b.last != nil && b.last.start <= at && at < b.last.stretch.end {
@@ -157,14 +157,14 @@ func (b *Boundaries) lineAt(at int) *lineBoundaries {
 	return line
 }
 
-// Sizes of what is read of a line at once.
+// Sizes of the part of a line that is read at once.
 const (
 	longLine  = 2048 // bytes on either side of the place that is asked about
 	longMarks = 256  // bytes of the marks at the beginning of a line
 )
 
-// around returns the line that holds a byte, or what of it stands between two certain boundaries, and whether
-// its beginning is among that. Code has no certain boundaries.
+// around returns the line that contains a byte, or its part between two certain boundaries, and whether that includes
+// the line's beginning. Code has no certain boundaries.
 func (b *Boundaries) around(at int, code bool) (stretch, bool) {
 	if code {
 		n := sort.SearchInts(b.starts, at+1)
@@ -187,8 +187,8 @@ func (b *Boundaries) around(at int, code bool) (stretch, bool) {
 	return stretch{start, end}, start == 0 || breaksBefore(b.text, start)
 }
 
-// certain reports whether a sentence begins at a byte of a line whatever else stands there: behind a mark and
-// a space, with a capital.
+// certain reports whether a sentence begins at a byte of a line in any context: behind a mark and a space, with a
+// capital.
 func certain(text string, at int) bool {
 	return at > 2 && 'A' <= text[at] && text[at] <= 'Z' && text[at-1] == ' ' &&
 		(text[at-2] == '.' || text[at-2] == '?' || text[at-2] == '!')
@@ -280,8 +280,8 @@ func (l *lineBoundaries) split(text string, marked, code bool, depth int) {
 	}
 }
 
-// settle returns where a sentence ends that begins at start and ends before at by UAX #29, and false when
-// none does. What is left of the line ends with end.
+// settle returns the end of a sentence that begins at start and ends before at by UAX #29, and false if none ends
+// there. The rest of the line ends with end.
 func settle(text string, start, at, end int) (int, bool) {
 	if at >= end {
 		return end, true
@@ -303,7 +303,7 @@ func settle(text string, start, at, end int) (int, bool) {
 		if !unicode.In(r, unicode.Ps, unicode.Pi) {
 			break
 		}
-		boundary -= size // UAX #29 takes the mark that opens the next sentence for one that closes this.
+		boundary -= size // UAX #29 assigns the mark that opens the next sentence to this one.
 	}
 	if boundary == start {
 		boundary = at
@@ -315,15 +315,15 @@ func settle(text string, start, at, end int) (int, bool) {
 	if mark := text[boundary-1]; mark == '.' || mark == '?' || mark == '!' {
 		return boundary, !glued(text[boundary:end]) && !joined(text, boundary)
 	}
-	// Text without spaces: what was opened in the sentence closes behind it.
+	// Text without spaces: emphasis that was opened in the sentence closes behind it.
 	if n = emphasis(text[boundary:end]); n > 0 && strings.Count(text[start:boundary], text[boundary:boundary+n])%2 == 1 {
 		boundary += n
 	}
 	return boundary, !joined(text, boundary)
 }
 
-// goesOn reports whether a sentence goes on behind the bracket or quotation mark that closes a part of it: with
-// a small letter, as in (really!) this.
+// goesOn reports whether a sentence continues behind the bracket or quotation mark that closes a part of it: with a
+// small letter, as in (really!) this.
 func goesOn(text string, start, at, end int) bool {
 	after, _ := utf8.DecodeRuneInString(text[skipSpace(text, at, end):end])
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text[start:trimmedEnd(text, start, at)], "*_~`"))
@@ -355,20 +355,20 @@ func glued(text string) bool {
 	return ' ' < r && r < utf8.RuneSelf || unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.N)
 }
 
-// joined reports whether a byte of the text stands inside of what is read as one character.
+// joined reports whether a byte of the text is inside a sequence that is read as one character.
 func joined(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	return extends(text[at:]) || unicode.Is(unicode.Prepended_Concatenation_Mark, before)
 }
 
-// extends reports whether a text begins with what shapes the character before it.
+// extends reports whether a text begins with a character that modifies the one before it.
 func extends(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return r > unicode.MaxLatin1 && (unicode.In(r, unicode.M, unicode.Other_Grapheme_Extend) || r == joiner ||
 		0x1f3fb <= r && r <= 0x1f3ff)
 }
 
-// lineStarts returns where the lines of a text begin. One that ends with a break has an empty last line.
+// lineStarts returns where the lines of a text begin. A text that ends with a break has an empty last line.
 func lineStarts(text string) []int {
 	starts := []int{0}
 	for at := 1; at <= len(text); at++ {
@@ -379,14 +379,14 @@ func lineStarts(text string) []int {
 	return starts
 }
 
-// blank reports whether a character is white space, or stands for itself and is not seen. What shapes the
-// character before it is neither.
+// blank reports whether a character is white space, or independent and invisible. A character that modifies the one
+// before it is neither.
 func blank(r rune) bool {
 	return unicode.IsSpace(r) || r > unicode.MaxASCII && r != nonJoiner && r != joiner && unicode.Is(unicode.Cf, r) &&
 		Hidden(r) && !unicode.Is(unicode.Other_Grapheme_Extend, r)
 }
 
-// skipSpace returns where what is not blank begins in a text between two bytes. A space that carries an
+// skipSpace returns the position of the first character between two bytes that is not blank. A space that carries an
 // accent is not.
 func skipSpace(text string, at, end int) int {
 	for at < end {

@@ -42,7 +42,7 @@ func lineMark(line string) int {
 	return itemNumber(line)
 }
 
-// number reports whether the first letter or digit of a text is a number, but for one of a list.
+// number reports whether the first letter or digit of a text begins a number, except one of a list item.
 func number(text string) bool {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	r, _ := utf8.DecodeRuneInString(text)
@@ -119,8 +119,8 @@ type fence struct {
 	depth int
 }
 
-// fences returns the fenced blocks of code of a text, in order. One that nothing closes goes on to the end
-// of the block quote it stands in, or of the text.
+// fences returns the fenced blocks of code of a text, in order. A block that is not closed ends with its
+// block quote, or with the text.
 func fences(text string, starts []int) []fence {
 	var found []fence
 	open, in := "", fence{}

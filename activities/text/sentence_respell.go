@@ -17,15 +17,15 @@ var newMarks = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0x113d4, Hi: 0x113d5, Stride: 1}, {Lo: 0x16d6e, Hi: 0x16d6f, Stride: 1}},
 }
 
-// Marks that uniseg knows to end a sentence, by the bytes they take.
+// Marks that end sentences for uniseg, by their length in bytes.
 var knownMarks = [...]string{1: "?", 2: "\u0589", 3: "\u3002", 4: "\U00011047"}
 
 const greekQuestionMark = '\u037e'
 
-// respell returns a line as uniseg is to read it, each byte in its place: newer marks and the question mark
-// of Greek, which UAX #29 leaves to the language, as marks that it knows; a space that does not break, which
-// it takes for a letter, as a space; and long runs of spaces and brackets, each of which it reads to the end,
-// as what it skips.
+// respell returns a line as uniseg should read it, each byte in its place. Newer marks, and the question mark
+// of Greek, which UAX #29 leaves to the language, become marks that it knows. A no-break space, which it
+// takes for a letter, becomes a space. Long runs of spaces and brackets, each of which it reads to the end,
+// become characters that it skips.
 func respell(line string) string {
 	const longest = 8 // runes of a run that stay
 	var out strings.Builder

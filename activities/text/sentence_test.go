@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pieces returns the sentences of a text, by what Begins and Ends say of each byte.
+// pieces returns the sentences of a text, by the results of Begins and Ends for each byte.
 func pieces(s string) []string {
 	b := NewBoundaries(s)
 	var out []string
@@ -231,7 +231,7 @@ func TestAround(t *testing.T) {
 	require.False(t, b.Begins(-1) || b.Ends(-1) || b.Ends(0) || b.Begins(len(text)) || b.Ends(len(text)+1))
 }
 
-// requireConsistent checks what holds for the boundaries of any text.
+// requireConsistent checks properties of the boundaries of any text.
 func requireConsistent(t require.TestingT, s string, from, to int) {
 	b := NewBoundaries(s)
 	clusters := map[int]bool{0: true, len(s): true}
@@ -266,7 +266,7 @@ func requireConsistent(t require.TestingT, s string, from, to int) {
 	for _, at := range ends {
 		require.False(t, end <= at && at < last, "%q of %q ends at %d too", s[first:last], s, at)
 	}
-	// What begins ends, before the next but a mark begins.
+	// A sentence that begins ends, before the next but a mark begins.
 	require.Equal(t, len(begins) > 0, len(ends) > 0)
 	again, stays := b.Around(first, last)
 	require.Equal(t, [2]int{first, last}, [2]int{again, stays})
@@ -317,7 +317,7 @@ func FuzzBoundaries(f *testing.F) {
 	})
 }
 
-// TestRespell holds that a line is read byte for byte in its place.
+// TestRespell checks that each byte of a line keeps its place.
 func TestRespell(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -371,7 +371,7 @@ func BenchmarkBoundaries(b *testing.B) {
 	}
 }
 
-// TestSentencesInOrder holds Sentences to what Begins and Ends say of each byte.
+// TestSentencesInOrder compares Sentences with the results of Begins and Ends for each byte.
 func TestSentencesInOrder(t *testing.T) {
 	t.Parallel()
 	check := func(s string) (want, got []string) {

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Terms analyzes text for keyword search, the same way for what is stored and for what is asked.
-// The terms are separated by spaces and hold no other white space or control character.
+// Terms analyzes text for keyword search, the same way for stored texts and for queries. The terms are
+// separated by spaces and contain no other white space or control character.
 //
-//   - Text is normalized (NFKC) and case-folded, and split at what is neither letter, mark nor digit.
-//   - A name joined by punctuation (go-client, a/b.go, 1.5, C++, .NET) is a term besides its parts,
-//     and so is each word of a camelCase name.
+//   - Text is normalized (NFKC) and case-folded, and split at anything but letters, marks and digits.
+//   - A name joined by punctuation (go-client, a/b.go, 1.5, C++, .NET) is a term in addition to its
+//     parts, and so is each word of a camelCase name.
 //   - Text in scripts without spaces is split into pairs of characters where these are syllables or
 //     words, as in Chinese and Japanese, and into threes where they are letters, as in Thai. A Korean
 //     word is a term, and so are its pairs, which match whatever particle is attached.
 //   - An English plural or inflected form is its stem.
-//   - A pictogram, such as an emoji, is a term in whatever colour or style it is asked for.
+//   - A pictogram, such as an emoji, is the same term in any colour or style.
 func Terms(text string) string {
 	var a analyzer
 	text = norm.NFKC.String(strings.ToValidUTF8(text, " "))
@@ -147,10 +147,10 @@ func scriptOf(r rune) script {
 	}
 }
 
-// InPieces reports whether a character is of a script whose words are found by pieces: see [Terms].
+// InPieces reports whether search splits words in a character's script into pieces: see [Terms].
 func InPieces(r rune) bool { return scriptOf(r) != scriptSpaced }
 
-// wordless reports whether the text is marks alone, such as what an emoji is styled by.
+// wordless reports whether the text is only marks, such as the style selector of an emoji.
 func wordless(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
@@ -158,7 +158,7 @@ func wordless(text string) bool {
 // separates reports whether r can't be inside a name.
 func separates(r rune) bool { return !inWord(r) && !strings.ContainsRune("_-./:@'’+#", r) }
 
-// functionWords are the English words that say nothing of what a text is about.
+// functionWords are the English words that say nothing about the subject of a text.
 var functionWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a an the and or but of to in on at by for with from as is are was

@@ -14,8 +14,8 @@ import (
 // punctuation between letters or digits, vowel signs, emoji, superscripts. A title of nothing but
 // punctuation keeps it.
 func Title(title string) string {
-	// What one pass lays bare at the edges may be a mark of its own. Few titles take a third pass;
-	// the bound is there for those made to take many.
+	// One pass may uncover another mark at the edges. Few titles take a third pass; the bound is for titles
+	// made to take many.
 	for range 16 {
 		next := titleOnce(title)
 		if next == title {
@@ -141,8 +141,8 @@ func trimWord(w string) string {
 	return core
 }
 
-// isNumber reports whether the word is a number without a sign: digits, and what stands between them
-// or after.
+// isNumber reports whether the word is a number without a sign: digits with points, commas and percent
+// signs.
 func isNumber(w string) bool {
 	return strings.ContainsFunc(w, unicode.IsNumber) &&
 		!strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsNumber(r) && !strings.ContainsRune(".,%", r) })

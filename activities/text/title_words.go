@@ -9,17 +9,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// titleWords are the words of a title in order, without what is spelling alone: see [SameTitle].
+// titleWords are the words of a title in order, without differences of spelling: see [SameTitle].
 type titleWords struct {
 	words []string
-	// joined says of each word whether a hyphen or an underscore ties it to the one before.
+	// joined reports for each word whether a hyphen or an underscore connects it to the one before.
 	joined []bool
 }
 
 // SameTitle reports whether two titles are of the same words in the same order. Case, width, white
 // space, the article "the" and punctuation around a word are spelling and do not count; a hyphen or
-// underscore between two words is as good as a space. Any other difference makes another title: a
-// letter, a number, an order, a mark within a word. One letter tells Kim from Lim, so a typo is no
+// underscore between two words equals a space. Any other difference makes another title: a letter,
+// a number, an order, a mark within a word. One letter distinguishes Kim from Lim, so a typo is not
 // spelling here.
 func SameTitle(a, b string) bool {
 	x, y := wordsOf(a), wordsOf(b)
@@ -131,16 +131,16 @@ func unspaced(before, after string) bool {
 	return Unspaced(last) || Unspaced(first)
 }
 
-// TitleWords returns the words of a title without what is spelling alone, with a space between: the
-// form in which any two titles are equal that are the same by [SameTitle].
+// TitleWords returns the words of a title without differences of spelling, with a space between: the
+// form in which two titles are equal that are the same by [SameTitle].
 func TitleWords(title string) string { return strings.Join(wordsOf(title).words, " ") }
 
-// TitleTerms returns a title's words split at punctuation too, and pairs of characters of words in
-// scripts without spaces: what likely titles have in common. Titles that are the same have the same.
+// TitleTerms returns a title's words, split at punctuation too, and character pairs of words in scripts
+// without spaces. Similar titles share some of them, and titles that are the same share all.
 func TitleTerms(title string) []string {
 	var out []string
 	for _, word := range wordsOf(title).words {
-		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(tellingMarks, r) }) {
+		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(significantMarks, r) }) {
 			runes := []rune(part)
 			if len(runes) < 3 || !Unspaced(runes[0]) {
 				out = append(out, part)
@@ -154,5 +154,5 @@ func TitleTerms(title string) []string {
 	return out
 }
 
-// tellingMarks belong to what is searched for: they tell C# from C and 5% from 5.
-const tellingMarks = `#%&*@\`
+// significantMarks belong to the name that is searched for: they distinguish C# from C and 5% from 5.
+const significantMarks = `#%&*@\`

@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxTrivial is the length in bytes from which a text is taken to say something.
+// maxTrivial is the length in bytes at which a text is assumed to say something.
 const maxTrivial = 200
 
-// acknowledgements are what people say to show that they have read something, by language. Whoever says so states
-// nothing. Praise that confirms what was done, such as "exactly", is not among them, and neither are orders such as
-// "go on".
+// acknowledgements are phrases by which people show that they have read something, by language. They state nothing.
+// Praise that confirms a result, such as "exactly", is not among them, and neither are orders such as "go on".
 const acknowledgements = `
 	ok|okay|okey|okie|okey dokey|oki|k|kk|o k|alright|all right|sure|sure thing|fine|yes|yes please|yep|yup|yeah|ya|aye
 	thanks|thank you|thank u|thankyou|thx|thnx|tnx|tks|ty|tysm|cheers|much appreciated|appreciated|i appreciate it|many thanks
@@ -73,7 +72,7 @@ func Trivial(text string) bool {
 	}
 	form := trivialForm(text)
 	if form == "" {
-		return nodded(text)
+		return isAckEmoji(text)
 	}
 	// reached are the places up to which the form is made of acknowledgements.
 	reached := make([]bool, len(form)+1)
@@ -118,8 +117,8 @@ func endsWord(form string, at int) bool {
 	return unicode.In(before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || before == 'ー'
 }
 
-// nodded reports whether a text without words holds an emoji that acknowledges, and no other symbol or question mark.
-func nodded(text string) bool {
+// isAckEmoji reports whether a text without words holds an emoji that acknowledges, and no other symbol or question mark.
+func isAckEmoji(text string) bool {
 	found := false
 	for _, r := range text {
 		switch {

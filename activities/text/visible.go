@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Writer is the one way of text to a person. What it passes on cannot command a terminal, reorder a
-// line or hide: see [Visible]. It writes whole lines; Flush writes the rest.
+// Writer is the only path of text to a person. Its output cannot command a terminal, reorder a line or
+// hide text: see [Visible]. It writes whole lines; Flush writes the rest.
 type Writer struct {
-	// To gets what is written. What goes there past the Writer is for programs, or draws on a terminal.
+	// To receives the output. Output that bypasses the Writer is for programs, or draws on a terminal.
 	To io.Writer
 
 	mu   sync.Mutex
@@ -35,7 +35,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what was held back because its line has no end.
+// Flush writes the text that was held back because its line has no end.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,9 +49,10 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Visible writes out, as <U+202E> or <0x9B>, what a terminal would obey or not show: control characters
-// but line feeds and tabs, bytes that are not UTF-8, and characters without a glyph of their own. Of the
-// latter it keeps what shapes the character beside it, such as the joiners inside an emoji.
+// Visible escapes, as <U+202E> or <0x9B>, everything that a terminal would obey or not show: control
+// characters but line feeds and tabs, bytes that are not UTF-8, and characters without a glyph of their
+// own. Of the latter it keeps those that modify an adjacent character, such as the joiners inside an
+// emoji.
 func Visible(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || Hidden(r) }) < 0 {
 		return s
@@ -102,12 +103,13 @@ var joining = []*unicode.RangeTable{
 	unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// place is what stands before a character: the last one, and the last one that is more than a style.
+// place holds two characters before a position: the last one, and the last one that is more than a
+// style.
 type place struct{ last, base rune }
 
 func (p *place) pass(r rune) {
 	p.last = r
-	if !isStyle(r) && !(0x1f3fb <= r && r <= 0x1f3ff) { // Nor a colour of skin.
+	if !isStyle(r) && !(0x1f3fb <= r && r <= 0x1f3ff) { // Nor a skin tone.
 		p.base = r
 	}
 }

@@ -45,7 +45,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// What people write stays as it is, with the characters without a glyph that it needs.
+// Ordinary text stays as it is, with the characters without a glyph that it needs.
 func TestVisibleKeeps(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -58,7 +58,7 @@ func TestVisibleKeeps(t *testing.T) {
 	}
 }
 
-// Whatever is given, what is shown holds no command and hides nothing, and is not changed again.
+// For any input, the output contains no command, hides nothing, and is not changed again.
 func TestVisibleProperty(t *testing.T) {
 	t.Parallel()
 	piece := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("a1👩🚀\u200d\ufe0f\u202e\r\n\x1b🏴한م")), 0, 12, -1),

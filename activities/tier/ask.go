@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// dreamTemperature is that of a dream's answers: low, for they repeat what they read.
+// dreamTemperature is the sampling temperature of a dream's answers. It is low because the answers repeat the input.
 const dreamTemperature = 0.3
 
 // maxDreamLevels bounds how often the answers of a dream are distilled.
@@ -70,7 +70,7 @@ func (a *Activities) askDream(ctx context.Context, in AskInput) (Asked, error) {
 	request := a.dreamRequest(windows[in.Window], last, in.Again)
 	question := llm.Question{
 		Key: llm.QuestionKey(a.archive.Model().Identity(), request, DreamPromptVersion, strconv.Itoa(g.Ordinal)), Request: request,
-		BuildID: in.Gathered, // So that who erases what was read finds the answer.
+		BuildID: in.Gathered, // An erasure of the gathered text finds the answer by this id.
 	}
 	answered, err := a.archive.Ask(ctx, question)
 	switch llm.KindOf(err) {
@@ -102,8 +102,8 @@ func (a *Activities) dreamRequest(w Window, last bool, again string) llm.Request
 	return request
 }
 
-// ReadDraft returns what the dream has read, and the draft that follows from it and the answers with the keys. Without
-// keys it is that of the offline model.
+// ReadDraft returns the gathered input of the dream, and the draft composed from it and the answers with the keys.
+// Without keys it uses the answer of the offline model.
 func ReadDraft(ctx context.Context, log *eventlog.Store, gathered string, responses []string) (schema.DreamGatheredPayload, Draft, error) {
 	g, err := readGathered(ctx, log, gathered)
 	if err != nil {

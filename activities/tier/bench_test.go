@@ -38,7 +38,7 @@ func BenchmarkCompose(b *testing.B) {
 	}
 }
 
-// BenchmarkDreamOffline is a month of sources, most of which say what others say.
+// BenchmarkDreamOffline measures a month of sources, most of which repeat others.
 func BenchmarkDreamOffline(b *testing.B) {
 	days := make([][]string, 30)
 	for i := range days {

@@ -34,7 +34,7 @@ type Object struct {
 	Body io.ReadCloser
 	// Size is in bytes.
 	Size int64
-	// Version tells this content from any other that the object has had.
+	// Version differs from that of any other content of the object.
 	Version string
 }
 

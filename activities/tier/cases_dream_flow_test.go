@@ -19,7 +19,7 @@ import (
 
 var _ = judgeArea("dream_flow", judgeDreamFlow)
 
-// flowInput is what happens in a case of dream_flow, in order: the files stand there, then come the calls.
+// flowInput is the course of a case of dream_flow, in order: first the files, then the calls.
 type flowInput struct {
 	Clock    string            `json:"clock"`
 	Files    map[string]string `json:"files"`
@@ -55,13 +55,13 @@ var originalLabels = Labels{
 }
 
 // judgeDreamFlow plays a case with the real activities over a database and a directory. Where a call gives no answer of
-// the model, the model answers with the MEMORY.md and the diary that the case expects, or with the memory as it was given.
+// the model, the model answers with the MEMORY.md and the diary that the case expects, or with the memory unchanged.
 //
-// Our rule of grounding is stricter than the original, whose model was believed. So MEMORY.md is judged by what it
-// states: an item that the case expects and that the memory or a daily record states must be there, one that neither
-// states must not be there and must be reported as dropped, and what the memory stated before must still be there. Every
-// other file must be as expected, byte for byte, and there must be no other one. Where a case says in prose what is to be
-// done instead, nothing of the memory may be lost.
+// Our rule of grounding is stricter than the original, whose model was believed. So MEMORY.md is judged by its
+// statements. An expected item that the memory or a daily record states must be there. One that neither states must be
+// missing and reported as dropped. All earlier statements of the memory must still be there. Every other file must be as
+// expected, byte for byte, and there must be no other one. Where a case describes another behavior in prose, the memory
+// must lose nothing.
 func judgeDreamFlow(t *testing.T, input, expect json.RawMessage) string {
 	var in flowInput
 	if problem := sharedtest.Decode(input, &in); problem != "" {
@@ -181,7 +181,7 @@ func (p *flowPlay) setClock() string {
 	return ""
 }
 
-// write writes files as a person does, and notes what daily records say.
+// write writes files as a person does, and notes the lines of daily records.
 func (p *flowPlay) write(files map[string]string) string {
 	for name, text := range files {
 		if path.Dir(name) == "memory" {
@@ -212,8 +212,8 @@ func bulletsOf(text string) (items []string) {
 	return items
 }
 
-// expectedAnswer is the answer with what the case expects. Where it expects no memory it has that which was given, and
-// where it expects no diary it has one of its own.
+// expectedAnswer is an answer with the content that the case expects. Without an expected memory it repeats the given
+// one, and without an expected diary it has one of its own.
 func (p *flowPlay) expectedAnswer() string {
 	diary := "Nothing to tell."
 	for name, text := range p.want.Files {

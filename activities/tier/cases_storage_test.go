@@ -113,8 +113,8 @@ func (w *caseWrite) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(w))
 }
 
-// judgeWrites plays that each writer writes its name into its own file: each expected file holds what its own writer
-// wrote, and two of them are one file only if they are expected to be.
+// judgeWrites plays that each writer writes its name into its own file. Each expected file must contain the text of its
+// own writer, and two writers share a file only if expected.
 func judgeWrites(writes []caseWrite, want map[string]map[string]json.RawMessage) string {
 	stored := map[string]caseWrite{}
 	scopes := map[caseWrite]bool{}
@@ -141,8 +141,8 @@ func judgeWrites(writes []caseWrite, want map[string]map[string]json.RawMessage)
 	return ""
 }
 
-// damage plays that what is stored of a memory is damaged. As a file of ours it is taken in as a person's edit, or
-// refused and left alone; as an event of the log it is an error, not a memory without facts that a write builds upon.
+// damage plays that the stored data of a memory is damaged. A damaged file of ours is recorded as a person's edit, or
+// refused and left alone. A damaged event of the log is an error, not a memory without facts that a write builds upon.
 func damage(t *testing.T, bytes string) (preserved, surfaced bool) {
 	s := &filesSync{Activities: &Activities{root: openMemory(t)}, in: FilesInput{User: defaultUser, At: filesAt}}
 	p := place{kind: schema.RecordDaily, date: "2026-06-07", path: "memory/2026-06-07.md", file: File{Text: bytes, Exists: true}}
@@ -164,8 +164,8 @@ func damage(t *testing.T, bytes string) (preserved, surfaced bool) {
 
 var caseAct = regexp.MustCompile(`(?i)\b(delete|remove|clear|add|create)s?\b(?: (?:all|everything|memory|the) ?)?\s*(fact_\w+)?`)
 
-// judgeLateSave plays that a person edits MEMORY.md while a model is thinking, and that what the model read before, with
-// something new, is committed after that.
+// judgeLateSave plays that a person edits MEMORY.md while a model is thinking. Then the memory that the model read is
+// committed with an addition.
 func judgeLateSave(person string, present map[string]*bool) string {
 	base := []schema.CoreItem{{Text: "fact_a", Heading: "Knowledge"}}
 	text := RenderCore(base)
@@ -289,7 +289,7 @@ func hasBase(texts map[string]string, name string) bool {
 	return false
 }
 
-// caseFlushesOf returns what was flushed where a case shows it only in the content that it expects.
+// caseFlushesOf returns the flushes of a case that shows them only in the expected content.
 func caseFlushesOf(content string) []caseFlush {
 	var flushes []caseFlush
 	places := caseHeading.FindAllStringSubmatchIndex(content, -1)

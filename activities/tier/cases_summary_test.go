@@ -88,8 +88,8 @@ func differs(got, want string) string {
 	return fmt.Sprintf("got %q, want %q", got, want)
 }
 
-// flushCase is a case of flush_dedup: batches of messages of one session that are flushed one after the other, or what
-// happens to one, or the key of a text.
+// flushCase is a case of flush_dedup: batches of messages of one session that are flushed one after the other, or the
+// story of one batch, or the key of a text.
 type flushCase struct {
 	Batches [][]caseMessage `json:"batches"`
 	Text    *string         `json:"text"`
@@ -103,7 +103,7 @@ type flushExpected struct {
 	SecondDispatched *bool     `json:"second_dispatched"`
 }
 
-// flushed says whether messages were flushed, and what a model was shown of them.
+// flushed reports whether messages were flushed, and the text that a model was shown.
 type flushed struct {
 	Dispatched bool    `json:"dispatched"`
 	Input      *string `json:"llm_input"`
@@ -144,7 +144,7 @@ func judgeFlushDedup(t *testing.T, input, expect json.RawMessage) string {
 	return ""
 }
 
-// contextCase is a session in a log, of which the context is flushed.
+// contextCase is a session in a log whose context is flushed.
 type contextCase struct {
 	t   *testing.T
 	log *eventlog.Store
@@ -158,7 +158,7 @@ func newContextCase(t *testing.T) *contextCase {
 	return &contextCase{t: t, log: eventlog.New(conn, eventlog.Options{}), key: key}
 }
 
-// flush adds the batch to the context, stores what the log does not hold of it, and flushes what is new.
+// flush adds the batch to the context, stores the messages that the log lacks, and flushes the new ones.
 func (c *contextCase) flush(batch []caseMessage) (flushed, error) {
 	messages, err := messagesOf(batch)
 	if err != nil {
@@ -204,7 +204,7 @@ func (c *contextCase) flush(batch []caseMessage) (flushed, error) {
 	return flushed{true, &text}, nil
 }
 
-// judgeFlushStory plays a case that tells what happens between two flushes of the same messages.
+// judgeFlushStory plays a case that describes the events between two flushes of the same messages.
 func judgeFlushStory(t *testing.T, in flushCase, want flushExpected) string {
 	if want.SecondDispatched == nil || !strings.Contains(in.Then, "same messages") {
 		return fmt.Sprintf("do not know how to play %q, then %q", in.Event, in.Then)
@@ -229,7 +229,7 @@ func judgeFlushStory(t *testing.T, in flushCase, want flushExpected) string {
 	return ""
 }
 
-// judgeContextSummary plays what the receiver of a summary does with it: what the model answered, or a summary.
+// judgeContextSummary plays the receiver of a summary, which comes from a model's answer or is given.
 func judgeContextSummary(_ *testing.T, input, expect json.RawMessage) string {
 	var in struct {
 		DiscardedTurns json.RawMessage `json:"discarded_turns"`

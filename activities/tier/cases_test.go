@@ -14,8 +14,8 @@ type tierCase struct {
 	Area   string          `json:"area"`
 	Input  json.RawMessage `json:"input"`
 	Expect json.RawMessage `json:"expect"`
-	// Ours is what to do instead where the observed behaviour is a flaw. If it is a text, it only explains Expect, except
-	// in the areas of readsText.
+	// Ours is the behavior we want where the observed one is a flaw. If it is a text, it only explains Expect, except in
+	// the areas of readsText.
 	Ours json.RawMessage `json:"ours"`
 }
 
@@ -23,7 +23,7 @@ type tierFile struct {
 	Cases []tierCase `json:"cases"`
 }
 
-// judge says what is wrong with the outcome of a case. It returns "" if nothing is.
+// judge returns the flaw in the outcome of a case, or "".
 type judge func(t *testing.T, input, expect json.RawMessage) string
 
 // judges holds the judge of each area of this room. The files of the judges add them.
@@ -55,7 +55,7 @@ func TestCases(t *testing.T) {
 		})
 }
 
-// judgeOne judges by what is to be done instead, where a case says so.
+// judgeOne judges by our own behavior where a case describes it.
 func judgeOne(t *testing.T, c tierCase) string {
 	expect := c.Expect
 	if len(c.Ours) > 0 && (c.Ours[0] == '{' || readsText[c.Area]) {

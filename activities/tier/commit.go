@@ -17,9 +17,9 @@ func (a *Activities) SubmitDream(ctx context.Context, in CommitInput) (CommitRes
 	return boundary.Submit[CommitResult](ctx, a.temporal, schema.UpdateDream, id, in)
 }
 
-// CommitDream makes a version of core memory of the dream, or finds that there is nothing to change, or that the answers
-// are of no use. If core memory or the dreams have moved on since the dream began, it writes nothing and the result is
-// stale. Only the memory's workflow may call it, unless it is a dry run.
+// CommitDream makes the dream's version of core memory, or finds that nothing changes or that the answers are of no use.
+// If core memory or the dreams have changed since the dream began, it writes nothing and the result is stale. Only the
+// memory's workflow may call it, unless it is a dry run.
 func (a *Activities) CommitDream(ctx context.Context, in CommitInput) (CommitResult, error) {
 	return boundary.Run(ctx, in, a.commitDream)
 }
@@ -68,7 +68,7 @@ func (a *Activities) commitDream(ctx context.Context, in CommitInput) (CommitRes
 	return CommitResult{DeepDreamResult: c.result()}, nil
 }
 
-// readCommit returns what was gathered, and the draft that follows from the answers.
+// readCommit returns the gathered input and the draft composed from the answers.
 func (a *Activities) readCommit(ctx context.Context, in CommitInput) (g schema.DreamGatheredPayload, d Draft, err error) {
 	if in.Refused != "" {
 		g, err = readGathered(ctx, a.log, in.Gathered)
@@ -111,7 +111,7 @@ func (c *commit) look(ctx context.Context, a *Activities) error {
 	if c.ordinal < c.gathered.Ordinal || c.in.DryRun {
 		return nil
 	}
-	// The dream may be committed: an attempt before this one did it and could not tell.
+	// The dream may be committed: an earlier attempt did it and failed before it returned.
 	finished, err := a.log.Get(ctx, schema.EventID(schema.DreamFinishedKey(c.in.User, c.in.Agent, c.gathered.Ordinal)))
 	if errors.Is(err, eventlog.ErrNotFound) {
 		return nil
@@ -133,7 +133,7 @@ func (c *commit) look(ctx context.Context, a *Activities) error {
 	return err
 }
 
-// stale reports whether the memory is no longer what was gathered.
+// stale reports whether core memory or the dreams have changed since the dream gathered its input.
 func (c *commit) stale() bool {
 	return c.core.Version != c.gathered.Version || c.ordinal+1 != c.gathered.Ordinal
 }

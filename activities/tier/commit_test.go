@@ -18,7 +18,7 @@ func answering(text string) func(llm.Request) (string, llm.FinishReason, error) 
 	return func(llm.Request) (string, llm.FinishReason, error) { return text, llm.FinishStop, nil }
 }
 
-// asked gathers and asks, and returns what is to be committed.
+// asked gathers and asks, and returns the input to commit.
 func (m *remember) asked(t testing.TB) CommitInput {
 	t.Helper()
 	gathered, _ := m.gather(t, GatherInput{})
@@ -45,7 +45,7 @@ func (m *remember) events(t testing.TB) (types []string) {
 	return types
 }
 
-// A dream makes a version of what was gathered and answered, once, however often it is committed.
+// A dream makes a version of the gathered input and the answers, once, however often it is committed.
 func TestCommitDream(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, answering("[MEMORY]\n- Shipped v1.\n- Ann has a yacht.\n[DREAM]\nd")), user: `사/용'"자`, agent: "a%"}
@@ -97,7 +97,7 @@ func TestCommitDream(t *testing.T) {
 	require.Equal(t, CommitResult{DeepDreamResult: want}, m.commit(t, in), "an attempt that comes late gets its own result")
 }
 
-// draftOf reads the draft of what is to be committed.
+// draftOf reads the draft of the input.
 func draftOf(t testing.TB, m *remember, in CommitInput) (Draft, schema.DreamGatheredPayload) {
 	t.Helper()
 	g, draft, err := ReadDraft(t.Context(), m.log, in.Gathered, in.Responses)
@@ -156,7 +156,7 @@ func TestCommitRefused(t *testing.T) {
 	require.Equal(t, 2, gathered.Ordinal)
 	require.Equal(t, []string{"2026-06-07"}, daysOf(g))
 
-	// The next dream asks anew, although it asks the same.
+	// The next dream asks again, although its question is the same.
 	before := m.model.asked()
 	m.model.answer = answering("[MEMORY]\n- Shipped v1.\n[DREAM]\nd")
 	in = m.asked(t)
@@ -205,7 +205,7 @@ func TestAskDream(t *testing.T) {
 	require.True(t, plan.Done && plan.Refused != "")
 }
 
-// What does not fit into one question is asked in several, whose answers are asked about again.
+// A question that is too long is asked in parts, and the model is asked about their answers again.
 func TestAskDreamInLevels(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, nil), user: "u"}
@@ -233,7 +233,7 @@ func TestAskDreamInLevels(t *testing.T) {
 	require.Equal(t, 1, systems[DreamSystem()])
 }
 
-// A writer commits no dream of another memory, and none of which nothing is known.
+// A writer commits no dream of another memory, and no unknown one.
 func TestCommitRefuses(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, answering("[MEMORY]\n- Shipped v1.\n[DREAM]\nd")), user: "u"}

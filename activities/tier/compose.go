@@ -11,9 +11,9 @@ import (
 	"axiommind/schema"
 )
 
-// Draft is what a dream makes of its answers.
+// Draft is the new core memory that a dream composes from its answers.
 type Draft struct {
-	// Refused says to a person why the answers are of no use. Then the rest is what was dropped.
+	// Refused explains to a person why the answers are of no use. Only Dropped is set then.
 	Refused string
 	Items   []schema.CoreItem
 	Text    string
@@ -24,7 +24,7 @@ type Draft struct {
 	Added int
 }
 
-// Guard bounds what a dream may leave out.
+// Guard limits how much of the memory a dream may leave out.
 type Guard struct {
 	// MaxLost is the largest share of the memory's items, from 0 to 1, that an answer may leave out without a reason
 	// that counts. Default 0.3. Few items are not guarded: see [Compose].
@@ -37,33 +37,32 @@ const (
 	unguarded = 3
 	// supersedable is the part of the memory's items that may be superseded in one night: a tenth. One may be in any case.
 	supersedable = 10
-	// minTelling is how many bytes a word has at least that tells what a statement is about.
-	minTelling = 4
+	// minTermBytes is the least number of bytes of a word that says something about the topic of a statement.
+	minTermBytes = 4
 )
 
-// Compose returns the draft that follows from what was gathered and the answers to it. It is pure.
+// Compose returns the draft that follows from the gathered input and the answers to it. It is pure.
 //
 //  1. Answers are refused if one is cut off or lacks the section [MEMORY] or [DREAM], or if none has an item although
 //     there is something to remember.
 //  2. An item of an answer is kept if it is grounded in the memory or in a source of the days: one text states all of it,
 //     its sentences as they follow one another, or each of its sentences is by itself a whole text. A list, code or
-//     several paragraphs must stand in one as a whole, and an entry of a list is no statement without the line that the
-//     list belongs to. See grounds. The ids of the sources are recorded with it, those that come from the memory first,
-//     then the oldest first. All other items are dropped as ungrounded. Characters that people do not see are taken out,
-//     unless a source holds them.
-//  3. Items that say the same, by the rule of proof in both directions, become the first of them. One that the memory
-//     has keeps the memory's words. A heading is a part of what an item says: they say the same only if their headings
-//     are equal but for case, or one has none, or both are of [schema.CoreHeadings].
-//  4. An item stands under its heading if that is one of [schema.CoreHeadings] or of the memory, in the memory's
-//     spelling. The end of a path that is one, or that but one path of the memory ends in, stands for it. Other headings
-//     are dropped, and reported. What the memory alone states stays under the memory's heading, unless that is none or
+//     several paragraphs must be in one text as a whole. An entry of a list is no statement without the line that
+//     introduces the list. See grounds. The ids of the sources are recorded with the item, those from the memory first,
+//     then the oldest first. All other items are dropped as ungrounded. Invisible characters are removed unless a source
+//     has them.
+//  3. Items that say the same, by the rule of proof in both directions, become the first of them. An item that the
+//     memory has keeps the memory's words. A heading is part of an item's meaning: items say the same only if their
+//     headings are equal but for case, or one has none, or both are of [schema.CoreHeadings].
+//  4. An item keeps its heading if that is one of [schema.CoreHeadings] or of the memory, in the memory's spelling. A
+//     path counts as such a heading if its end is one, or if only one path of the memory has this end. Other headings
+//     are dropped and reported. A statement of the memory alone keeps the memory's heading, unless that is none or
 //     both are of [schema.CoreHeadings].
-//  5. An item that an answer supersedes is dropped, unless the same answer keeps it. What takes its place must be kept
-//     be stated by the sources of the days alone, and share a word that tells something with what it replaces. It
-//     replaces one item. What has taken the place of another can't be superseded, and neither
-//     can words that stand under several headings, unless the answer keeps all but one.
+//  5. An item that an answer supersedes is dropped, unless the same answer keeps it. Its replacement must be kept, be
+//     stated by the sources of the days alone, and share a significant word with the item. It replaces one item only, and
+//     cannot be superseded itself. Neither can words under several headings, unless the answer keeps all but one.
 //  6. An item of the memory is dropped as duplicate if a kept item says the same, and as merged if kept items state all
-//     of it by the rule of 2. All others are carried over: each stands behind the item that it stood behind.
+//     of it by the rule of 2. All others are carried over, each behind its predecessor in the memory.
 //  7. The answers are refused if more than the share of [Guard] of the memory's items, and more than three, had to be
 //     carried over or were superseded, or if more than a tenth of them, and more than one, were superseded.
 func Compose(g schema.DreamGatheredPayload, answers []Answer, guard Guard) Draft {
@@ -102,7 +101,7 @@ type composer struct {
 	rejected map[string]bool
 	// superseded holds the numbers of the items of the memory that are superseded.
 	superseded map[int]bool
-	// place holds, for each item of the memory, what says it in the draft, if anything does.
+	// place holds, for each item of the memory, the item of the draft that states it, or nil.
 	place []*keptItem
 }
 
@@ -166,7 +165,7 @@ func (c *composer) take(answers []Answer) (refused string) {
 	return ""
 }
 
-// dropHeading reports a heading of an answer, once, whose items stand under another one.
+// dropHeading reports, once, a heading of an answer whose items moved to another one.
 func (c *composer) dropHeading(heading, instead string) {
 	key := headingKey(headingParts(heading))
 	if c.rejected[key] {
@@ -236,8 +235,8 @@ func (c *composer) sameInMemory(item schema.CoreItem) int {
 	return c.memory.sameBy(item.Text, func(n int) int { return headingRank(c.g.Memory[n].Heading, item.Heading) })
 }
 
-// ground returns the texts that an item of an answer rests on, and the heading that it may stand under: its own, if the
-// sources say it, or what the memory says under it or under none; else that under which the memory says it.
+// ground returns the texts that support an item of an answer, and the heading it may have: its own, if the days say it
+// or the memory says it under that heading or none; otherwise the memory's heading.
 func (c *composer) ground(item schema.CoreItem) (found []int, heading string) {
 	all := c.grounds.holds(item.Text)
 	if len(all) == 0 {
@@ -267,7 +266,7 @@ func (c *composer) ground(item schema.CoreItem) (found []int, heading string) {
 	return nil, ""
 }
 
-// supersede drops what the answers say is out of date.
+// supersede drops the items that the answers call out of date.
 func (c *composer) supersede(answers []Answer) {
 	for n, a := range answers {
 		for _, s := range a.Superseded {
@@ -280,7 +279,7 @@ func (c *composer) supersede(answers []Answer) {
 			}
 		}
 	}
-	// What follows judges the items that are left.
+	// The steps after this one judge the remaining items.
 	left := slices.DeleteFunc(slices.Clone(c.kept), func(k *keptItem) bool { return k.superseded })
 	if len(left) < len(c.kept) {
 		c.kept, c.keptTexts = left, newGrounds()
@@ -290,8 +289,8 @@ func (c *composer) supersede(answers []Answer) {
 	}
 }
 
-// supersedeOne drops an item that the answer of a number says another takes the place of. It reports whether it does. It
-// does not if the words stand under several headings, of which each may be meant.
+// supersedeOne drops the item that the numbered answer supersedes by another, and reports whether it did. It does not if
+// the words are under several headings, since the answer may mean any of them.
 func (c *composer) supersedeOne(item string, by *keptItem, answer int) bool {
 	var old []*keptItem
 	var inMemory []int
@@ -330,7 +329,7 @@ func (c *composer) supersedeOne(item string, by *keptItem, answer int) bool {
 	return true
 }
 
-// keepMemory finds out what becomes of each item of the memory, and returns the numbers of those that are carried over.
+// keepMemory decides for each item of the memory whether it is kept, and returns the numbers of those carried over.
 func (c *composer) keepMemory() (carried []int) {
 	carriedTexts := newGrounds()
 	for i, item := range c.g.Memory {
@@ -379,7 +378,7 @@ func (c *composer) keepMemory() (carried []int) {
 	return carried
 }
 
-// guard says why the answers are refused for what they leave out.
+// guard returns why the answers are refused for leaving out too much, or "".
 func (c *composer) guard(guard Guard, carried int) string {
 	most := guard.MaxLost
 	if most == 0 {
@@ -400,12 +399,12 @@ func (c *composer) guard(guard Guard, carried int) string {
 	return ""
 }
 
-// related reports whether two statements may be about the same thing: they share a word of at least four letters, a
-// word with a digit, or one of a script other than Latin.
+// related reports whether two statements may be about the same thing: they share a word of at least minTelling bytes or
+// a word with a digit.
 func related(a, b string) bool {
 	terms := strings.Fields(text.Terms(b))
 	return slices.ContainsFunc(strings.Fields(text.Terms(a)), func(term string) bool {
-		tells := len(term) >= minTelling || strings.ContainsFunc(term, unicode.IsDigit)
+		tells := len(term) >= minTermBytes || strings.ContainsFunc(term, unicode.IsDigit)
 		return tells && slices.Contains(terms, term)
 	})
 }

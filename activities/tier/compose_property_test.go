@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// A statement is one sentence of the property tests: they know what says the same without the code under test.
+// statement generates one sentence, so that the property tests know which items say the same without the code under test.
 func statement() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return rapid.SampledFrom([]string{"Alice likes", "Bob knows", "서울은", "The API uses", "We never deploy"}).Draw(t, "subject") + " " +
@@ -126,8 +126,8 @@ func adversary(g schema.DreamGatheredPayload) *rapid.Generator[string] {
 	})
 }
 
-// TestI12NothingIsInventedOrLost holds I12: nothing the model says becomes core memory without a source. Nor does
-// anything leave it without a reason.
+// TestI12NothingIsInventedOrLost holds I12: no statement of the model becomes core memory without a source, and none
+// leaves it without a reason.
 func TestI12NothingIsInventedOrLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,7 +153,7 @@ func TestI12NothingIsInventedOrLost(t *testing.T) {
 			t.Fatalf("the text is not of the items: %q, %q", d.Text, rendered)
 		}
 		if slices.ContainsFunc(d.Dropped, restsOnParts) {
-			return // What was a part of an item may be an item now, or stand under another heading, and more can rest on it.
+			return // A part of an item may now be an item, or have another heading, and support more.
 		}
 		next := g
 		next.Memory = d.Items
@@ -164,13 +164,13 @@ func TestI12NothingIsInventedOrLost(t *testing.T) {
 	})
 }
 
-// restsOnParts reports whether what was dropped may be kept once the memory has the parts of it: an item that nothing
-// grounded, or the heading that nothing grounded it under.
+// restsOnParts reports whether a dropped item may be kept once the memory has its parts: an ungrounded item, or an
+// ungrounded heading.
 func restsOnParts(d schema.DroppedItem) bool {
 	return d.From == schema.FromAnswer && (d.Reason == schema.DroppedUngrounded || d.Reason == schema.DroppedHeading && len(d.Sources) > 0)
 }
 
-// plain is a sentence of the property tests without what may differ in what is the same.
+// plain is a sentence of the property tests without the differences between items that say the same.
 func plain(text string) string {
 	return strings.TrimSuffix(strings.Join(strings.Fields(strings.NewReplacer("**", "", "\n- ", " ¶ ").Replace(text)), " "), ".")
 }

@@ -20,7 +20,7 @@ func memoryOf(text string) []schema.CoreItem {
 	return items
 }
 
-// gatheredOf returns what a dream reads: a memory and days, the newest first, each with records whose ids are d0-0, …
+// gatheredOf returns the input of a dream: a memory and days, the newest first, each with records whose ids are d0-0, …
 func gatheredOf(memory string, days ...[]string) schema.DreamGatheredPayload {
 	g := schema.DreamGatheredPayload{Ordinal: 1, Date: "2026-06-07", Memory: memoryOf(memory)}
 	for i, texts := range days {
@@ -96,8 +96,8 @@ A quiet night.`)
 	}, sources)
 }
 
-// An item that the memory grounds only under another heading moves there. Once the memory has its parts under the heading of the
-// answer, it stands under that, too.
+// An item that the memory grounds only under another heading moves there. Once the memory has its parts under the heading
+// of the answer, it is kept under that one, too.
 func TestComposeMovesWhatItsHeadingDoesNotGround(t *testing.T) {
 	t.Parallel()
 	g := gatheredOf("- Likes tea.\n\n## Habits\n\n- Likes coffee.\n", []string{"- Likes coffee. Likes tea."})
@@ -155,7 +155,7 @@ func TestComposeDuplicates(t *testing.T) {
 	g := gatheredOf("- Ships in 10⁶ parts.\n- Likes Tea.\n- likes tea\n- Rides bikes\n- rides bikes.\n", []string{"- Ships in 106 parts."})
 	d := compose(g, "[MEMORY]\n- likes tea.\n- Likes tea\n- Ships in 106 parts\n[DREAM]\nd")
 	require.Empty(t, d.Refused)
-	// What only looks the same in normal form is not: both numbers of parts stay.
+	// Items that are equal only in normal form differ: both numbers of parts stay.
 	require.Equal(t, "- Ships in 10⁶ parts.\n- Likes Tea.\n- Rides bikes\n- rides bikes.\n- Ships in 106 parts\n", d.Text)
 	require.Equal(t, []string{"m1", "m2"}, d.Items[1].Sources)
 	require.Equal(t, map[string][]string{"memory duplicate": {"likes tea"}}, reasons(d))
@@ -361,14 +361,14 @@ func TestComposeDoesNotRecombine(t *testing.T) {
 		require.Empty(t, d.Refused)
 		require.Equal(t, grounded, !slices.ContainsFunc(d.Dropped, func(d schema.DroppedItem) bool { return d.Reason == schema.DroppedUngrounded }), "%q: %v", item, d.Dropped)
 	}
-	// What is left out is carried, not merged into halves of two items.
+	// An item that is left out is carried, not merged into halves of two items.
 	d := compose(gatheredOf(memory), "[MEMORY]\n- Alice moved to Rome. She has a dog.\n- Carol is a doctor. She left Bob.\n[DREAM]\nd")
 	require.Equal(t, memory, d.Text)
 	require.Len(t, d.Dropped, 2)
 	require.Equal(t, 3, d.Carried)
 }
 
-// What was said in a conversation is a statement only as a whole line.
+// A line of a conversation is a statement only as a whole.
 func TestComposeTurns(t *testing.T) {
 	t.Parallel()
 	g := gatheredOf("- old.\n", []string{"- User: please look. Is it up? → Reply: Done. I deleted it.\n- User: bye. See you.", "- We met. We ate.\n- User: Is it so? The moon is cheese. → Reply: Yes."})
@@ -384,7 +384,7 @@ func TestComposeTurns(t *testing.T) {
 	}
 }
 
-// A heading is a part of what an item says.
+// A heading is part of an item's meaning.
 func TestComposeHeadingsTellItemsApart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -467,7 +467,7 @@ func withoutSources(items []schema.CoreItem) []schema.CoreItem {
 	return items
 }
 
-// What nobody sees is kept only if a source holds it.
+// Invisible characters are kept only if a source has them.
 func TestComposeKeepsNothingUnseen(t *testing.T) {
 	t.Parallel()
 	g := gatheredOf("- old.\n", []string{"- We use Redis.\n- We use Kafka.\n- He is a 👩\u200d💻.\n- می\u200cخواهم چای.", "- We\u200b stay."})

@@ -8,9 +8,9 @@ import (
 	"axiommind/schema"
 )
 
-// EditItems returns the items of a text that a person made of the parent's items. Items that the parent holds keep
-// their sources, also under another heading. The source of the others is the event with the id. It also returns what the
-// text no longer holds.
+// EditItems returns the items of a text that a person edited from the parent's items. Items of the parent keep their
+// sources, also under another heading. The source of the others is the event with the id. It also returns the parent's
+// items that the text lacks.
 func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreItem, []schema.DroppedItem) {
 	before, after := newGrounds(), newGrounds()
 	items := ParseCore(text)

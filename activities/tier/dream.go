@@ -7,15 +7,15 @@ import (
 	"axiommind/schema"
 )
 
-// GatherInput asks for what a dream reads.
+// GatherInput is the request to gather the input of a dream.
 type GatherInput struct {
-	// DeepDreamInput tells the day by Date or At.
+	// DeepDreamInput sets the day by Date or At.
 	schema.DeepDreamInput
 	// From leaves out the days before it: dreams before this one have read them.
 	From string `json:"from,omitempty"`
 }
 
-// Gathered names what a dream reads, or says why there is no dream.
+// Gathered names the gathered input of a dream, or explains why there is no dream.
 type Gathered struct {
 	// Skipped says to a person why there is nothing to dream of.
 	Skipped string `json:"skipped,omitempty"`
@@ -23,7 +23,7 @@ type Gathered struct {
 	Date string `json:"date"`
 	// Next is the first day that was left for another dream, because there is more than one dream reads.
 	Next string `json:"next,omitempty"`
-	// EventID is the id of the event with what was gathered. It is the same for the same content.
+	// EventID is the id of the event with the gathered input. It is the same for the same content.
 	EventID string `json:"event_id,omitempty"`
 	Ordinal int    `json:"ordinal"`
 	Version int    `json:"version"`
@@ -65,7 +65,7 @@ type AskInput struct {
 // Asked is the key under which an answer is stored.
 type Asked struct {
 	Key string `json:"key,omitempty"`
-	// Useless says why there is no answer, or none that can be used.
+	// Useless explains why there is no usable answer.
 	Useless string       `json:"useless,omitempty"`
 	Usage   schema.Usage `json:"usage"`
 }
@@ -74,14 +74,14 @@ type Asked struct {
 type CommitInput struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
-	// Gathered is the id of the event with what was gathered, and Responses are the keys of the answers to it. A local
-	// model has none.
+	// Gathered is the id of the event with the gathered input, and Responses are the keys of the answers. A local model
+	// has none.
 	Gathered  string       `json:"gathered"`
 	Model     string       `json:"model"`
 	Responses []string     `json:"responses,omitempty"`
 	Usage     schema.Usage `json:"usage"`
 	At        time.Time    `json:"at"`
-	// Refused says why there is no answer that can be read.
+	// Refused explains why there is no readable answer.
 	Refused string `json:"refused,omitempty"`
 	// DryRun commits nothing.
 	DryRun bool `json:"dry_run,omitempty"`
@@ -95,7 +95,7 @@ func (in CommitInput) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-// Validate reports what is wrong with the input.
+// Validate returns an error if the input is invalid.
 func (in CommitInput) Validate() error {
 	if in.Gathered == "" {
 		return errors.New("commit a dream: gathered is empty: it names the event with what the dream read")

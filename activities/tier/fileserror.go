@@ -14,7 +14,7 @@ import (
 type FilesError struct {
 	// Op is a verb, and Where names the file or the root.
 	Op, Where string
-	// Temporary is true if it may go away by itself. Otherwise somebody has to change something first.
+	// Temporary is true if the error may go away by itself. Otherwise a person has to fix the cause first.
 	Temporary bool
 	Err       error
 }
@@ -38,7 +38,7 @@ func (e *FilesError) FailureType() string {
 // Retryable implements boundary.Failure.
 func (e *FilesError) Retryable() bool { return e.Temporary }
 
-// hint says what to do.
+// hint returns a remedy to append to the message, or "".
 func (e *FilesError) hint() string {
 	switch {
 	case isDenied(e.Err):
@@ -64,8 +64,8 @@ func isDenied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// isTemporary reports whether the same call may succeed later with nobody's help. What is not known to be permanent is
-// temporary: networks and disks fail in many ways.
+// isTemporary reports whether the same call may succeed later by itself. An error that is not known to be permanent
+// counts as temporary: networks and disks fail in many ways.
 func isTemporary(err error) bool {
 	if isDenied(err) || errors.Is(err, ErrNoBucket) || errors.Is(err, errNoBuckets) || errors.Is(err, fs.ErrInvalid) {
 		return false

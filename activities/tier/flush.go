@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// SessionInput names a session whose facts are to be stored and whose new messages are to be flushed.
+// SessionInput is the request to store the facts of a session and to flush its new messages.
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string    `json:"build_id"`
@@ -22,8 +22,8 @@ type SessionInput struct {
 	// Facts is true if the session states facts.
 	Facts bool               `json:"facts,omitempty"`
 	Flush schema.FlushReason `json:"flush,omitempty"`
-	// Messages is the number of messages of the session to flush up to, and Windows are the model's summaries of those
-	// that were not flushed before. Messages of no window are summarized offline.
+	// Messages is the number of messages of the session to flush up to. Windows are the model's summaries of those that
+	// were not flushed before. Messages outside these windows are summarized offline.
 	Messages int                `json:"messages"`
 	Windows  []SummarizedWindow `json:"windows,omitempty"`
 	// Review holds the model's answers about the facts of the memory, nil if it was not asked.
@@ -37,7 +37,7 @@ func (in SessionInput) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-// Validate reports what is wrong with the input.
+// Validate returns an error if the input is invalid.
 func (in SessionInput) Validate() error {
 	if err := in.SessionKey.Validate(); err != nil {
 		return err
@@ -53,14 +53,14 @@ func (in SessionInput) Validate() error {
 	return nil
 }
 
-// SessionResult is what a session added to the memory.
+// SessionResult describes the changes that a session made to the memory.
 type SessionResult struct {
 	Facts fact.Result `json:"facts"`
 	// Flushed is the id of the event with the summary, or empty if there was nothing to record.
 	Flushed string `json:"flushed,omitempty"`
-	// Notify is true if the summary is to be sent to a webhook.
+	// Notify is true if the summary goes to a webhook.
 	Notify bool `json:"notify,omitempty"`
-	// FilesDue is when the files that are behind the log now are to be written, zero if none is.
+	// FilesDue is the time at which to write the files that are now behind the log, or zero if there are none.
 	FilesDue time.Time `json:"files_due,omitzero"`
 }
 
@@ -71,8 +71,8 @@ func (a *Activities) SubmitMemory(ctx context.Context, in SessionInput) (Session
 	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, id, in)
 }
 
-// UpdateMemory stores what the sessions, all of one memory, state and what they were about. Only the memory's workflow
-// may call it.
+// UpdateMemory stores the facts and the flushes of the sessions, which are all of one memory. Only the memory's
+// workflow may call it.
 func (a *Activities) UpdateMemory(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
 	return boundary.Run(ctx, in, a.updateMemory)
 }
@@ -98,7 +98,7 @@ func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[Session
 	return out, nil
 }
 
-// store stores all of the sessions that did not fail. If that is refused for good, it stores each of them alone.
+// store stores all sessions that did not fail. If that fails for good, it stores each of them alone.
 func (a *Activities) store(
 	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
 ) error {
@@ -126,7 +126,7 @@ func (a *Activities) store(
 	return nil
 }
 
-// storeAtOnce stores the facts and then the flushes of the sessions that did not fail as one append, and projects both.
+// storeAtOnce appends the facts and the flushes of the sessions that did not fail, in one append, and projects both.
 func (a *Activities) storeAtOnce(
 	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
 ) error {
@@ -158,12 +158,12 @@ func (a *Activities) storeAtOnce(
 			return err
 		}
 	}
-	_, err = a.log.Project(ctx, a.projector, stream) // An attempt before may have appended some.
+	_, err = a.log.Project(ctx, a.projector, stream) // Also projects events that an earlier attempt appended.
 	return err
 }
 
-// appendFacts removes the facts that the sessions that did not fail end, and appends those that they state. It reports whether
-// there may be some to project.
+// appendFacts appends the removals and the new facts of the sessions that did not fail. It reports whether there may be
+// some to project.
 func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out []boundary.Outcome[SessionResult]) (bool, error) {
 	var inputs []fact.SessionInput
 	var places []int
@@ -191,7 +191,7 @@ func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out 
 	return len(places) > 0, nil
 }
 
-// flush appends the messages, from those after the last flush on, of the sessions that did not fail.
+// flush appends a flush of the unflushed messages of each session that did not fail.
 func (a *Activities) flush(
 	ctx context.Context, stream string, items []SessionInput, sessions []*session.Session, last map[string]lastFlush,
 	out []boundary.Outcome[SessionResult],
@@ -205,7 +205,7 @@ func (a *Activities) flush(
 		item := items[i]
 		end, before := min(item.Messages, s.Len()), last[s.Stream()]
 		if end <= before.To {
-			// A build that is tried again has the result that it had.
+			// A retried build gets the result of its first attempt.
 			if before.BuildID == item.BuildID {
 				a.flushed(&out[i].Result, before)
 			}
@@ -218,7 +218,7 @@ func (a *Activities) flush(
 			}
 			continue
 		}
-		last[s.Stream()] = done // For the case that the batch holds the session twice.
+		last[s.Stream()] = done // The batch may contain the session twice.
 		events, places = append(events, event), append(places, i)
 	}
 	appended, err := a.log.AppendAll(ctx, stream, events)
@@ -235,7 +235,7 @@ func (a *Activities) flush(
 	return nil
 }
 
-// openSessions opens the sessions that did not fail and that have messages. The others are nil.
+// openSessions opens the sessions that did not fail and have messages to flush. The others are nil.
 func (a *Activities) openSessions(
 	ctx context.Context, items []SessionInput, out []boundary.Outcome[SessionResult],
 ) ([]*session.Session, error) {
@@ -256,7 +256,7 @@ func (a *Activities) openSessions(
 	return sessions, nil
 }
 
-// flushed notes the flush in the result, unless it records nothing.
+// flushed sets the flush in the result, unless the flush is empty.
 func (a *Activities) flushed(r *SessionResult, f lastFlush) {
 	if f.Empty {
 		return

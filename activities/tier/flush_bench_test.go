@@ -109,7 +109,7 @@ func (b *flushBench) key(id string) schema.SessionKey {
 	return schema.SessionKey{Scope: schema.Scope{Project: "red", User: "ann", Agent: "coder"}, SessionID: id}
 }
 
-// session adds messages to a session, as one build brings them, and returns what that build asks the writer for.
+// session adds messages to a session, as one build brings them, and returns that build's input for the writer.
 func (b *flushBench) session(id string, messages ...schema.Message) SessionInput {
 	b.t.Helper()
 	return b.sessionOf(b.key(id), messages...)
@@ -147,7 +147,7 @@ func (b *flushBench) update(items ...SessionInput) ([]boundary.Outcome[SessionRe
 	return out.Items, err
 }
 
-// must is update for what succeeds.
+// must is update for inputs that succeed.
 func (b *flushBench) must(items ...SessionInput) []SessionResult {
 	b.t.Helper()
 	out, err := b.update(items...)

@@ -20,8 +20,8 @@ var (
 	offline  = llm.NewRules().Identity().String()
 )
 
-// I1: a session that is given again is flushed once, also by a process that knows nothing of the first time. A session
-// that grew flushes what is new.
+// I1: a session that is given again is flushed once, also by a process that has not seen the first time. A session that
+// grew flushes only its new messages.
 func TestUpdateMemoryFlushesWhatIsNew(t *testing.T) {
 	t.Parallel()
 	b := newFlushBenchOf(t, llm.NewRules(), Options{Webhook: Webhook{URL: "http://localhost"}})
@@ -51,7 +51,7 @@ func TestUpdateMemoryFlushesWhatIsNew(t *testing.T) {
 		require.Equal(t, "- User: roll it back → Reply: Rolled back.", flushes[1].Text)
 	}
 
-	// Another build that finds nothing new has nothing to tell.
+	// Another build without new messages has nothing to report.
 	other := second
 	other.BuildID = "another"
 	require.Equal(t, SessionResult{}, b.must(other)[0])
@@ -73,7 +73,7 @@ func TestUpdateMemoryBatch(t *testing.T) {
 	require.Equal(t, SessionResult{}, b.must(SessionInput{SessionKey: b.key("none"), BuildID: "b", At: evening})[0])
 }
 
-// What is not worth recording is flushed all the same, so that nobody is asked about it again, but no block is added.
+// A summary without content is recorded, so that no model is asked again, but adds no block.
 func TestUpdateMemoryEmptySummary(t *testing.T) {
 	t.Parallel()
 	b := newFlushBenchOf(t, llm.NewRules(), Options{Webhook: Webhook{URL: "http://localhost"}})
@@ -86,7 +86,7 @@ func TestUpdateMemoryEmptySummary(t *testing.T) {
 	require.Equal(t, [2]int{2, 2}, [2]int{b.flushes()[1].First, b.flushes()[1].Last})
 }
 
-// What the harness scheduled is left out, with the answer to it, also where the flush begins between the two.
+// Prompts that the harness scheduled are left out with their answers, also where the flush begins between the two.
 func TestUpdateMemoryLeavesOutScheduled(t *testing.T) {
 	t.Parallel()
 	b := newFlushBench(t)
@@ -144,7 +144,7 @@ func TestUpdateMemoryNames(t *testing.T) {
 	}
 }
 
-// I2: the next writer does once the rest of the work of one that was killed. Facts and flush are in the log both or neither.
+// I2: the unfinished work of a killed writer is done once by the next. Facts and flush are in the log both or neither.
 func TestI2UpdateMemory(t *testing.T) {
 	t.Parallel()
 	for i, table := range []string{"events_raw", "facts_raw", "records_raw", "records_raw"} {
@@ -312,12 +312,12 @@ func TestUpdateMemoryStoresFacts(t *testing.T) {
 	require.Equal(t, schema.StreamHead{Known: true, Seq: 4}, b.head)
 }
 
-// A session costs an insert into the log, which is read back, and one into each table. No table is asked about a
+// The cost of a session is an insert into the log, which is read back, and one into each table. No table is asked about a
 // memory that the log remembers.
 func TestUpdateMemoryRequests(t *testing.T) {
 	t.Parallel()
 	b := newFlushBench(t)
-	b.must(b.session("first", deploy)) // Asks who wrote the tables, and for the stream.
+	b.must(b.session("first", deploy)) // Asks for the writer of the tables, and for the stream.
 	counted := &countedConn{Conn: b.conn}
 	counted.reset()
 	b.lease = time.Hour // A busy machine outlives a short one, and the log asks for it again.

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// lastFlush is the last flush of a session. The zero value is that of a session that was never flushed.
+// lastFlush is the last flush of a session. The zero value means that the session was never flushed.
 type lastFlush struct {
 	// To is the index after the last message that was flushed.
 	To      int
@@ -26,12 +26,12 @@ func flushOf(eventID string, p schema.ContextFlushedPayload) lastFlush {
 	return lastFlush{To: p.Last + 1, EventID: eventID, BuildID: p.BuildID, Empty: p.Text == ""}
 }
 
-// lastFlushes returns the last flush of each session, by the session's stream. The sessions are of the memory with the
-// stream; some may be nil.
+// lastFlushes returns the last flush of each session, by the session's stream. All sessions belong to the memory with
+// the stream; some may be nil.
 //
-// If the model is local, it looks only for sessions that came in several parts: a session that came in one was either
-// flushed as a whole, and then it is flushed under the same key again, or not at all. What another model summarizes may
-// be flushed in several parts.
+// If the model is local, only sessions that came in several parts are looked up. A session that came in one part was
+// flushed as a whole, and is flushed under the same key again, or not at all. Another model may flush a session in
+// several parts.
 func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []*session.Session) (map[string]lastFlush, error) {
 	last := map[string]lastFlush{}
 	_, local := a.archive.Model().(llm.Local)
@@ -73,8 +73,7 @@ func foldFlushes(events []schema.Event) (map[string]lastFlush, error) {
 	return last, nil
 }
 
-// lastFlushes returns the last flush of those of the sessions, all of one memory, that were flushed, by the session's
-// stream.
+// lastFlushes returns the last flush of each flushed session, by the session's stream. All sessions are of one memory.
 func (t *Tables) lastFlushes(ctx context.Context, sessions []schema.SessionKey) (map[string]lastFlush, error) {
 	ids := make([]string, len(sessions))
 	for i, s := range sessions {

@@ -15,11 +15,11 @@ import (
 // actorFlush is the actor of context_flushed events.
 const actorFlush = "pipeline"
 
-// lookBack is the number of messages that are read at once when what came before a flush is looked for.
+// lookBack is the number of messages that are read at once in the search for the message before a flush.
 const lookBack = 64
 
-// talk yields what people and agents say in the session's messages from first up to end, without what the harness
-// scheduled. It stops after an error.
+// talk yields the words of people and agents in the session's messages from first up to end, without scheduled prompts
+// of the harness and their answers. It stops after an error.
 func talk(ctx context.Context, s *session.Session, first, end int) iter.Seq2[schema.Message, error] {
 	return func(yield func(schema.Message, error) bool) {
 		scheduled, known := false, first == 0
@@ -83,7 +83,7 @@ func (a *Activities) planFlush(
 	return event, flushOf(schema.EventID(event.DedupeKey), p), err
 }
 
-// summarize sets what the payload says of its messages, and returns the time of the last of them that has one.
+// summarize sets the summary in the payload, and returns the time of the last message that has one.
 func (a *Activities) summarize(
 	ctx context.Context, s *session.Session, windows []SummarizedWindow, p *schema.ContextFlushedPayload,
 ) (at time.Time, err error) {
@@ -135,11 +135,11 @@ func (a *Activities) readWindows(ctx context.Context, windows []SummarizedWindow
 	return parts, nil
 }
 
-// summaryParts are the parts of a summary, in the order of the messages: those that a model wrote of windows, and offline
-// ones of the messages between them.
+// summaryParts are the parts of a summary, in the order of the messages: a model's summaries of windows, and offline
+// summaries of the messages between them.
 type summaryParts struct {
 	answered []answeredPart
-	// open are the claims of all answers that no message was seen to hold yet.
+	// open are the claims of all answers that no message has contained so far.
 	open    map[string]bool
 	offline []offlinePart
 }
@@ -171,7 +171,7 @@ func (p *summaryParts) add(m schema.Message) {
 	p.offline[last].add(m)
 }
 
-// text returns the summary, and what of the answers was left out after what was before.
+// text returns the summary, and appends the unsupported lines of the answers to left.
 func (p *summaryParts) text(left []schema.LeftOut) (string, []schema.LeftOut) {
 	var texts []string
 	offline := p.offline

@@ -20,17 +20,17 @@ const dreamActor = "deep_dream"
 // maxGatheredBytes is how many bytes of text one dream reads at most. A day that holds more is read alone.
 const maxGatheredBytes = 4 << 20
 
-// gatheredBytes is how many bytes of text one dream reads if a window has so many: what fits into half of the windows of
-// a level. The other half is for the memory, for the words around the texts, and for windows that are not full.
+// gatheredBytes is the most bytes of text that one dream reads for windows of this size: half of the windows of a
+// level. The other half is for the memory, for the words around the texts, and for windows that are not full.
 func gatheredBytes(windowBytes int) int {
 	return min(maxGatheredBytes, maxWindows/2*max(windowBytes, minWindowBytes))
 }
 
-// GatherDream reads what a dream is about and stores it.
+// GatherDream reads the input of a dream and stores it.
 //
-// It reads the days looked back upon. Without a number of days these are the days up to Date that hold something which
-// no dream has read. There is no dream if these days hold nothing, or if the last dreams have read all that they hold.
-// If there is too much for one dream, it reads the oldest of the days, and Next is the first one that is left.
+// It reads the days of the look-back. Without a number of days these are the days up to Date with content that no dream
+// has read. There is no dream if these days are empty, or if the last dreams have read all their content. If there is
+// too much for one dream, it reads the oldest of the days, and Next is the first remaining day.
 func (a *Activities) GatherDream(ctx context.Context, in GatherInput) (Gathered, error) {
 	return boundary.Run(ctx, in, a.gatherDream)
 }
@@ -43,7 +43,7 @@ func (a *Activities) gatherDream(ctx context.Context, in GatherInput) (Gathered,
 	r := gathering{a: a, in: in, span: span}
 	err = a.log.Steady(ctx, a.projector, in.Writer().Stream(), func() error { return r.read(ctx) })
 	if err == nil {
-		err = a.log.AdmitsTo(ctx, in.Writer().Stream()) // What is erased just now stands in the tables for a while.
+		err = a.log.AdmitsTo(ctx, in.Writer().Stream()) // Rows of a recent erasure remain in the tables for a while.
 	}
 	if err != nil {
 		return Gathered{}, fmt.Errorf("gather what user %q, agent %q dreams of: %w", in.User, in.Agent, err)
@@ -61,7 +61,7 @@ func (a *Activities) gatherDream(ctx context.Context, in GatherInput) (Gathered,
 	return out, err
 }
 
-// storeGathered stores what was gathered, once, and returns the id of the event.
+// storeGathered stores the gathered input, once, and returns the id of the event.
 func (a *Activities) storeGathered(ctx context.Context, p schema.DreamGatheredPayload, at time.Time) (string, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *Activities) storeGathered(ctx context.Context, p schema.DreamGatheredPa
 	return appended.Events[0].ID, nil
 }
 
-// span is the days that a dream may read, both ends included. An empty first is the first day that there is.
+// span is the days that a dream may read, both ends included. An empty first means the first existing day.
 type span struct{ first, last string }
 
 func (s span) holds(date string) bool { return s.first <= date && date <= s.last }
@@ -108,7 +108,7 @@ func (a *Activities) dayAfter(date string, n int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+n, 0, 0, 0, 0, a.opts.Zone)
 }
 
-// gathering is what one call reads. It may be read several times, until the tables keep still.
+// gathering is the result of one call. It is read again until the tables do not change meanwhile.
 type gathering struct {
 	a    *Activities
 	in   GatherInput
@@ -168,8 +168,8 @@ func (r *gathering) read(ctx context.Context) error {
 
 // choose returns the days to read, the oldest first: those that no dream has read as they are, or all of a number of
 // days that was given. It returns none if dreams have read them all.
-func (r *gathering) choose(held map[string]*heldDay, seen map[string]string) []*heldDay {
-	var all, unread []*heldDay
+func (r *gathering) choose(held map[string]*dayContent, seen map[string]string) []*dayContent {
+	var all, unread []*dayContent
 	for _, day := range held {
 		if day.date < r.in.From {
 			continue
@@ -186,7 +186,7 @@ func (r *gathering) choose(held map[string]*heldDay, seen map[string]string) []*
 }
 
 // again returns the days that the last dream has read.
-func (r *gathering) again(held map[string]*heldDay, last Dream) (days []*heldDay) {
+func (r *gathering) again(held map[string]*dayContent, last Dream) (days []*dayContent) {
 	for _, read := range last.Days {
 		if day := held[read.Date]; day != nil && day.date >= r.in.From {
 			days = append(days, day)
@@ -195,9 +195,9 @@ func (r *gathering) again(held map[string]*heldDay, last Dream) (days []*heldDay
 	return r.fitting(days)
 }
 
-// fitting returns the oldest of the days, as many as one dream reads, and notes the first one that is left.
-func (r *gathering) fitting(days []*heldDay) []*heldDay {
-	slices.SortFunc(days, func(a, b *heldDay) int { return strings.Compare(a.date, b.date) })
+// fitting returns the oldest of the days, as many as one dream reads, and sets the first remaining day.
+func (r *gathering) fitting(days []*dayContent) []*dayContent {
+	slices.SortFunc(days, func(a, b *dayContent) int { return strings.Compare(a.date, b.date) })
 	bytes := 0
 	for i, day := range days {
 		if bytes += day.bytes; i > 0 && bytes > r.a.gatherBytes {
@@ -209,7 +209,7 @@ func (r *gathering) fitting(days []*heldDay) []*heldDay {
 }
 
 // nothing says why there is nothing to dream of.
-func (r *gathering) nothing(held map[string]*heldDay, seen map[string]string, last Dream) string {
+func (r *gathering) nothing(held map[string]*dayContent, seen map[string]string, last Dream) string {
 	for date, day := range held {
 		if seen[date] == day.hash() {
 			return fmt.Sprintf("nothing new since dream %d of %s", last.Ordinal, last.Date)

@@ -14,9 +14,9 @@ import (
 	"axiommind/schema"
 )
 
-// heldDay is what a day holds: the hashes of the parts of its record, the ids of its entries, and its facts. All are in
-// their order.
-type heldDay struct {
+// dayContent is the content of a day: the hashes of the parts of its record, the ids of its entries, and its facts, each
+// in order.
+type dayContent struct {
 	date    string
 	records []string
 	entries []string
@@ -26,7 +26,7 @@ type heldDay struct {
 }
 
 // hash is of all that is read of the day.
-func (d *heldDay) hash() string {
+func (d *dayContent) hash() string {
 	facts := make([]string, 0, 2*len(d.facts))
 	for _, f := range d.facts {
 		facts = append(facts, f.ID, f.Content, f.Category)
@@ -34,13 +34,13 @@ func (d *heldDay) hash() string {
 	return schema.HashParts(schema.HashParts(d.records...), schema.HashParts(d.entries...), schema.HashParts(facts...))
 }
 
-// recordPart is the hash of what an event adds to a record.
+// recordPart is the hash of the part that an event adds to a record.
 func recordPart(edited bool, reason, clock, textHash string) string {
 	return schema.HashParts(fmt.Sprint(edited), reason, clock, textHash)
 }
 
-// recordHashesSQL returns of each day what its record is made of: the last edit and what was added since. It reads no
-// text, and takes the days in the order of the table, one by one. Rows of the same event are the same.
+// recordHashesSQL selects the parts of each day's record: the last edit and the parts added since. It reads no text,
+// and takes the days in the order of the table, one by one. Rows of the same event are the same.
 const recordHashesSQL = `SELECT date, part.2, part.3, part.4, part.5, part.6 FROM (
 		SELECT date, maxIf(seq, edited) AS from, arraySort(groupUniqArray(
 			(seq, edited, toString(reason), clock, text_sha256, text_bytes))) AS parts
@@ -49,12 +49,12 @@ const recordHashesSQL = `SELECT date, part.2, part.3, part.4, part.5, part.6 FRO
 	WHERE part.1 >= from AND (part.2 OR part.6 > 0) ORDER BY date, part.1
 	SETTINGS optimize_aggregation_in_order = 1`
 
-// heldDays returns what the days of the span hold, by date, without the texts of records and entries.
-func (a *Activities) heldDays(ctx context.Context, user, agent string, s span) (map[string]*heldDay, error) {
-	held := map[string]*heldDay{}
-	at := func(date string) *heldDay {
+// heldDays returns the content of the days of the span, by date, without the texts of records and entries.
+func (a *Activities) heldDays(ctx context.Context, user, agent string, s span) (map[string]*dayContent, error) {
+	held := map[string]*dayContent{}
+	at := func(date string) *dayContent {
 		if held[date] == nil {
-			held[date] = &heldDay{date: date}
+			held[date] = &dayContent{date: date}
 		}
 		return held[date]
 	}
@@ -92,7 +92,7 @@ func (a *Activities) heldDays(ctx context.Context, user, agent string, s span) (
 		return nil, err
 	}
 	for _, f := range facts {
-		// As of entries, a dream reads of facts what is believed and not contested.
+		// As with entries, a dream reads only facts that are believed and not contested.
 		if date := a.dateOf(f.UpdatedAt); !f.Entry.Ended() && !f.Entry.Contested() {
 			day := at(date)
 			day.facts = append(day.facts, f)
@@ -115,7 +115,7 @@ func (a *Activities) dateOf(t time.Time) string { return t.In(a.opts.Zone).Forma
 
 // readDays reads the texts of the days, which are in the order of their dates, and returns the newest first. Days that
 // hold no text are left out.
-func (a *Activities) readDays(ctx context.Context, user, agent string, days []*heldDay) ([]schema.GatheredDay, error) {
+func (a *Activities) readDays(ctx context.Context, user, agent string, days []*dayContent) ([]schema.GatheredDay, error) {
 	var dates, ids []string
 	for _, day := range days {
 		if len(day.records) > 0 {
@@ -146,8 +146,8 @@ func (a *Activities) readDays(ctx context.Context, user, agent string, days []*h
 	return out, nil
 }
 
-// gatherDay returns the day with its texts. Its hash is of what was read, also if the day has grown since it was chosen.
-func gatherDay(day heldDay, records []Record, entries map[string]entry.Row) schema.GatheredDay {
+// gatherDay returns the day with its texts. Its hash is of these texts, also if the day has grown since it was chosen.
+func gatherDay(day dayContent, records []Record, entries map[string]entry.Row) schema.GatheredDay {
 	out := schema.GatheredDay{Day: schema.Day{Date: day.date}}
 	records = sinceEdit(records)
 	day.records = nil
@@ -176,7 +176,7 @@ func gatherDay(day heldDay, records []Record, entries map[string]entry.Row) sche
 	return out
 }
 
-// sinceEdit returns the last edit and what was added since: a person's text takes the place of all before.
+// sinceEdit returns the last edit and the records added since: a person's text replaces all earlier ones.
 func sinceEdit(records []Record) []Record {
 	for i := range slices.Backward(records) {
 		if records[i].Edited {

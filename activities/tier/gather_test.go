@@ -119,8 +119,8 @@ func (m *remember) fact(t testing.TB, at time.Time, category, content string) st
 	return done.FactID
 }
 
-// A day is what its record shows, what was proven, and what was learned on it, in the worker's zone, of this user and
-// agent alone (I10).
+// A day consists of its record and the entries and facts of the day, in the worker's zone, of this user and agent alone
+// (I10).
 func TestGather(t *testing.T) {
 	t.Parallel()
 	seoul, err := time.LoadLocation("Asia/Seoul")
@@ -173,11 +173,11 @@ func TestGather(t *testing.T) {
 	require.Equal(t, []schema.SourceText{{ID: edited, Kind: schema.SourceEdited, Text: "A person wrote this."}}, p.Days[2].Sources)
 	require.Equal(t, "A person wrote this.", p.Days[2].Record)
 
-	// Once more is the same event, also by a worker that knows nothing of the first time.
+	// A repetition gives the same event, also by a worker that has not seen the first time.
 	again, _ := m.gather(t, GatherInput{})
 	require.Equal(t, gathered, again)
 
-	// Every kind of thing that a day gains makes it another day. What it held before and after is told by its hash alone.
+	// Every kind of addition makes it another day. The hash alone shows whether its content has changed.
 	m.read(t, 1, schema.DreamUnchanged, p.Days...)
 	gathered, _ = m.gather(t, GatherInput{})
 	require.Equal(t, "nothing new since dream 1 of 2026-06-07", gathered.Skipped)
@@ -205,7 +205,7 @@ func headingIf(yes bool, then, otherwise string) string {
 	return otherwise
 }
 
-// What is read follows from the days that are given, and from what dreams have read before.
+// The input follows from the given days, and from the days that earlier dreams have read.
 func TestGatherDays(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, silent), user: "u"}
@@ -256,7 +256,7 @@ func TestGatherDays(t *testing.T) {
 	require.Equal(t, []string{"2026-06-05", "2026-05-01"}, ask(func(in *GatherInput) { in.Force = true }), "those of the last dream")
 }
 
-// What a day holds is told by the hashes of the table alone, of the last edit and of what was added since.
+// The content of a day is known from the hashes of the table alone, of the last edit and of later additions.
 func TestHeldDaysReadNoText(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, silent), user: "u"}
@@ -272,12 +272,12 @@ func TestHeldDaysReadNoText(t *testing.T) {
 	}
 	held, err := m.heldDays(t.Context(), m.user, m.agent, span{last: "2026-06-07"})
 	require.NoError(t, err)
-	require.Equal(t, map[string]*heldDay{"2026-06-07": {date: "2026-06-07", bytes: 4230, records: []string{
+	require.Equal(t, map[string]*dayContent{"2026-06-07": {date: "2026-06-07", bytes: 4230, records: []string{
 		recordPart(true, "trim", "14:30", "edit"), recordPart(false, "trim", "14:30", "after"), recordPart(false, "trim", "14:30", "last"),
 	}}}, held)
 }
 
-// What is too much for one dream is left for the next one, the oldest days first.
+// Content that is too much for one dream is left for the next one, the oldest days first.
 func TestGatherInParts(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, silent), user: "u"}

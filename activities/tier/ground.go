@@ -12,12 +12,12 @@ import (
 	"axiommind/schema"
 )
 
-// grounds are texts that items of an answer can rest on.
+// grounds are texts that can support the items of an answer.
 //
-// A text is made of units: the entries of its lists, each with what is nested below it, its paragraphs, and its blocks of
-// code. A list is of one unit with the paragraph before it that ends in a colon. A unit of one paragraph states each of
-// its sentences and lines, by rule 1 of package evidence, and those that follow one another. A unit of more, and what was
-// said in a conversation, states only all of it: what stands below a line means nothing without it.
+// A text is made of units: the entries of its lists, each with its nested content, its paragraphs, and its blocks of
+// code. A list forms one unit with the paragraph before it that ends in a colon. A unit of one paragraph states each of
+// its sentences and lines, by rule 1 of package evidence, and those that follow one another. A larger unit, and a turn of
+// a conversation, states only all of it: the text below a line means nothing without the line.
 //
 // An item is grounded if
 //   - it is the whole of a text or a unit, or is stated by a unit;
@@ -25,16 +25,16 @@ import (
 //   - it is one paragraph, and each of its sentences is by itself the whole of a text or a unit, or a line of a paragraph
 //     whose lines are all sentences. A sentence that is cut out of a text is never put together with one of another.
 //
-// A mark of a list and a full stop at the end do not matter. Lines of one paragraph of an item are read as one line: who
-// breaks lines otherwise makes no statement of half a sentence.
+// A mark of a list and a full stop at the end do not matter. Lines of one paragraph of an item are read as one line: a
+// different line break does not turn half a sentence into a statement.
 type grounds struct {
 	texts []string
 	// alike holds the numbers of the texts by [evidence.SameKey].
 	alike map[string][]int
-	// statements has the units of one paragraph, and of tells of which texts they are.
+	// statements has the units of one paragraph, and of has the number of the text of each.
 	statements evidence.Statements
 	of         []int
-	// wholes are what may be stated as a whole, and runs the units by their first lines, both by [evidence.SameKey].
+	// wholes has whole texts and units, and runs the units by their first lines, both by [evidence.SameKey].
 	wholes map[string][]groundPart
 	runs   map[string][]groundRun
 }
@@ -139,7 +139,7 @@ func endsSentence(line string) bool {
 	return unicode.Is(unicode.Sentence_Terminal, r)
 }
 
-// speaks reports whether a line is of a conversation: it names who speaks.
+// speaks reports whether a line is of a conversation: it names its speaker.
 func speaks(line string) bool {
 	line = strings.TrimSpace(line)
 	line = line[bullet(line):]
@@ -337,7 +337,7 @@ func groundsOf(g schema.DreamGatheredPayload) *gatheredGrounds {
 	return of
 }
 
-// sourcesOf returns the ids of the sources of what was found, the oldest first.
+// sourcesOf returns the ids of the sources of the texts found, the oldest first.
 func (g *gatheredGrounds) sourcesOf(found []int) []string {
 	ids := []string{}
 	for _, n := range found {

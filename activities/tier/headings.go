@@ -8,11 +8,11 @@ import (
 	"axiommind/schema"
 )
 
-// maxHeadings is how many headings may stand around an item: what is rendered has two marks for the outermost, and
-// Markdown knows six. Further ones are written into the last of them.
+// maxHeadings is the maximum depth of an item's headings: rendering adds two marks to the outermost heading, and
+// Markdown has six levels. Further headings are written into the last one.
 const maxHeadings = 5
 
-// headingSeparator stands between headings where people read their path in one line.
+// headingSeparator is between the headings of a path that people read in one line.
 const headingSeparator = " › "
 
 // HeadingLine returns the path of an item's headings in one line, for people.
@@ -50,8 +50,8 @@ const (
 	rankNone
 )
 
-// headingRank says how well the headings of two items go together: a heading is a part of what an item says. Those of
-// [schema.CoreHeadings] only say of what kind it is.
+// headingRank returns how well the headings of two items match: a heading is part of an item's meaning. The headings of
+// [schema.CoreHeadings] only name a kind of item.
 func headingRank(a, b string) int {
 	keyA, keyB := headingKey(headingParts(a)), headingKey(headingParts(b))
 	switch {
@@ -65,7 +65,7 @@ func headingRank(a, b string) int {
 	return 0
 }
 
-// bears reports whether a statement under one heading is also one under the other: what stands under no heading may get
+// bears reports whether a statement under one heading also holds under the other. A statement without a heading may get
 // one.
 func bears(from, to string) bool {
 	rank := headingRank(from, to)
@@ -114,9 +114,8 @@ func (h *headings) add(parts []string, ofMemory bool) {
 // spelled returns a path that is known as it is spelled first.
 func (h *headings) spelled(path string) string { return h.known[headingKey(headingParts(path))] }
 
-// resolve returns the heading that is meant by one of an answer, and what of that is none that items may have. The
-// heading is the path itself; or the end of it that is one, behind a title; or the only one of the memory that ends so;
-// or the beginning of it that is one.
+// resolve returns the known heading that an answer's path refers to, and the part of the path that is none. The heading
+// is the path itself; or its end, behind a title; or the only path of the memory with this end; or its beginning.
 func (h *headings) resolve(path string) (heading, unknown string) {
 	parts := headingParts(path)
 	for from := range parts {
@@ -136,7 +135,7 @@ func (h *headings) resolve(path string) (heading, unknown string) {
 	return "", path
 }
 
-// oneHeading reports whether the headings say the same of what stands under them.
+// oneHeading reports whether the headings give the statements below them the same meaning.
 func oneHeading(all []string) bool {
 	return !slices.ContainsFunc(all, func(h string) bool { return headingRank(h, all[0]) == 0 })
 }

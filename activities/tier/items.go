@@ -11,9 +11,9 @@ import (
 
 // ParseCore returns the items that a MEMORY.md states, without sources.
 //
-// An item is an entry of a list, with what is indented below it, its nested lists and code, or a paragraph, with the list
-// below it if it ends in a colon. It stands under the heading before it, and under those around that one. No word is
-// lost: a heading below which nothing stands, not even a heading, is an item.
+// An item is an entry of a list, with its indented content, nested lists and code, or a paragraph, with the list below
+// it if it ends in a colon. Its heading is the one before it, with the headings around that one. No word is lost: a
+// heading with nothing below it, not even a heading, is an item.
 func ParseCore(text string) []schema.CoreItem {
 	items, _ := parseItems(text, true)
 	return items
@@ -55,7 +55,7 @@ func grouped(items []schema.CoreItem) []schema.CoreItem {
 	return root.appendTo(make([]schema.CoreItem, 0, len(items)))
 }
 
-// headingNode is a heading with what stands below it.
+// headingNode is a heading with the items and headings below it.
 type headingNode struct {
 	items  []schema.CoreItem
 	within map[string]*headingNode
@@ -100,7 +100,7 @@ func renderItem(b *strings.Builder, text string) {
 	}
 }
 
-// closeFence closes a block of code that nothing closes, which would take in what follows.
+// closeFence closes an open code fence, which would otherwise include the text after it.
 func closeFence(text string) string {
 	open := ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -124,11 +124,11 @@ type itemParser struct {
 	items []schema.CoreItem
 	// headings are those that are open, the outermost first.
 	headings []openHeading
-	// all makes items of headings under which nothing stands.
+	// all makes items of headings without content.
 	all bool
-	// units separates code from what stands above it, if that does not end in a colon.
+	// units separates code from the text above it, if that does not end in a colon.
 	units bool
-	// used are the headings, in order, under which items stand.
+	// used are the headings with items, in order.
 	used []string
 
 	// open reports whether an item is being read: its lines, and how far its mark and its text are indented.
@@ -137,7 +137,7 @@ type itemParser struct {
 	base, content int
 	// entry is true if the item has a mark, and leads if a list below it is a part of it.
 	entry, leads bool
-	// entries tells of each item whether it has a mark.
+	// entries reports for each item whether it has a mark.
 	entries []bool
 	// fence is the mark of the block of code that is open, and blank is true behind a blank line.
 	fence string
@@ -293,7 +293,7 @@ func (p *itemParser) beginHeading(text string, level int) {
 	p.headings = append(p.headings, openHeading{level: level, text: text, own: len(p.items)})
 }
 
-// endHeadings ends the headings from a level on. One below which nothing stands is an item.
+// endHeadings ends the headings from a level on. A heading without content is an item.
 func (p *itemParser) endHeadings(level int) {
 	p.end()
 	for n := len(p.headings) - 1; n >= 0 && p.headings[n].level >= level; n-- {

@@ -60,12 +60,12 @@ func TestRenderCore(t *testing.T) {
 	nested := "- y\n\n## A\n\n- z\n\n### C\n\n- a\n\n## B\n\n### C\n\n- b\n\n#### E › F\n\n- c\n"
 	require.Equal(t, nested, RenderCore(ParseCore("- y\n# A\n### C\n- a\n# B\n## C\n- b\n### E › F\n- c\n# A\n- z")))
 	require.Equal(t, nested, RenderCore(ParseCore(nested)))
-	// What follows a block of code that nothing closes stays what it is.
+	// Items after an unclosed code block stay unchanged.
 	text := RenderCore([]schema.CoreItem{{Text: "```\nx"}, {Text: "b", Heading: "A"}})
 	require.Equal(t, []schema.CoreItem{{Text: "```\nx\n```"}, {Text: "b", Heading: "A"}}, ParseCore(text))
 }
 
-// markdownLine is a line as it may stand in a MEMORY.md, or near to one.
+// markdownLine is a line as it may be in a MEMORY.md, or nearly.
 func markdownLine() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return rapid.SampledFrom([]string{"", "", " ", "  ", "   ", "    ", "\t", "      "}).Draw(t, "indent") +

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// defaultUser is the user whose files stand at the top of the root: see workflows.DefaultUser.
+// defaultUser is the user whose files are at the top of the root: see workflows.DefaultUser.
 const defaultUser = "default"
 
 // coreFile is the name of the file of core memory.
@@ -73,7 +73,7 @@ func dirName(id string) string {
 	return stem[:min(len(stem), maxStem)] + "-" + idHash(id)
 }
 
-// layout says where the files of one memory stand below the root.
+// layout maps the files of one memory to paths below the root.
 type layout struct{ user, agent string }
 
 // dir is the directory of the daily records.

@@ -20,8 +20,8 @@ const (
 	// maxMemories and maxPageBytes bound a page of memories: a history holds it.
 	maxMemories  = 500
 	maxPageBytes = 48 << 10
-	// settleTime is for what was recorded while a dream gathered, and may not have been seen by it: gathering takes up
-	// to ten minutes, and the clocks of workers differ.
+	// settleTime covers events that were recorded while a dream gathered and that it may have missed: gathering takes
+	// up to ten minutes, and the clocks of workers differ.
 	settleTime = 15 * time.Minute
 )
 
@@ -39,7 +39,7 @@ type FindInput struct {
 	After string `json:"after,omitempty"`
 }
 
-// Memory is what an agent remembers of a user.
+// Memory names the memory of one agent about one user.
 type Memory struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
@@ -103,7 +103,7 @@ func (a *Activities) findMemories(ctx context.Context, in FindInput) (Found, err
 			return found, fmt.Errorf("find memories: %w", err)
 		}
 		if after = upTo; rest == 0 {
-			after = stream // There may be more, for names that nobody writes fill no page.
+			after = stream // There may be more: invalid names do not fill a page.
 		}
 	}
 	return found, nil
@@ -153,14 +153,14 @@ func (f *Found) add(stream string, size *int) error {
 const memoryName = `concat('` + schema.MemoryPrefix + `', replaceAll(replaceAll(user, '%', '%25'), '/', '%2F'), '/',
 	replaceAll(replaceAll(agent, '%', '%25'), '/', '%2F'))`
 
-// recentDreams is how many of the last dreams of a memory tell when it was dreamt of. If they are all of days before
-// those on which they gathered, the memory is found without need.
+// recentDreams is the number of a memory's last dreams that the search considers. If they are all of days before those on
+// which they gathered, the memory is found without need.
 const recentDreams = "16"
 
-// unreadMemories selects the streams of memories that hold something unread, of those behind one name and up to another.
-// A dream that was refused has read nothing, and one of a day before that on which it gathered has not read what came
-// after that day. Entries stand in the streams of sessions, whose names hold the user and the agent as the names of memory
-// streams do. When an event was recorded is read from its precedence, which stands beside its id.
+// unreadMemories selects the streams of memories with unread events, of those behind one name and up to another. A
+// refused dream has read nothing, and a dream of an earlier day than that on which it gathered has not read the events
+// after that day. Entries are in the streams of sessions, whose names contain the user and the agent as the names of
+// memory streams do. The time of recording is computed from an event's precedence, which is stored next to its id.
 const unreadMemories = `
 WITH ? AS after, ? AS up_to,
 owners AS (

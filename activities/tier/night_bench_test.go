@@ -19,7 +19,7 @@ func BenchmarkFindMemories(b *testing.B) {
 	now := time.Date(2026, 6, 20, 3, 30, 0, 0, time.UTC)
 	n := &night{conn: conn, log: eventlog.New(conn, eventlog.Options{}), Activities: &Activities{conn: conn, opts: Options{Zone: time.UTC}}}
 	for _, sql := range []string{
-		// Five events of each memory, ten of its sessions in five projects, some of them of entries, and what the dreams gathered.
+		// Five events of each memory, ten of its sessions in five projects, some of entries, and the dreams' inputs.
 		`INSERT INTO events_raw (event_id, stream, seq, event_type, recorded_at, precedence)
 			SELECT concat('m', toString(number)), concat('memory/u', toString(intDiv(number, 5)), '/'), number %% 5, 'context_flushed',
 				toDateTime64('2026-06-09 10:00:00', 6, 'UTC') AS at, bitNot(toUInt64(toUnixTimestamp64Micro(at))) FROM numbers(%[1]d * 5)`,

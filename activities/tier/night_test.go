@@ -127,7 +127,7 @@ func TestFindMemories(t *testing.T) {
 	require.Empty(t, n.find(t, FindInput{Date: "2026-06-07"}), "of today, given by hand")
 	require.ElementsMatch(t, memories, n.find(t, FindInput{At: n.now.Add(-24 * time.Hour)}), "of yesterday, as a schedule gives it")
 
-	// What is new, in the memory itself or in a session, is found; what ends a dream is not new.
+	// New events, in the memory itself or in a session, are found. The events that end a dream do not count as new.
 	n.now = n.now.Add(24 * time.Hour)
 	n.flush(t, memories[4], "2")
 	n.record(t, schema.MemoryStream(memories[2].User, ""), schema.FactCreated, "f")
@@ -150,7 +150,7 @@ func TestFindMemories(t *testing.T) {
 	require.NotContains(t, n.find(t, FindInput{}), memories[4])
 }
 
-// What is recorded while a dream gathers is found, though the dream ends after it: the dream may not have seen it.
+// Events that are recorded while a dream gathers are found, though the dream ends later: the dream may have missed them.
 func TestFindMemoriesWhileDreaming(t *testing.T) {
 	t.Parallel()
 	n := newNight(t)
@@ -167,7 +167,7 @@ func TestFindMemoriesWhileDreaming(t *testing.T) {
 	require.Empty(t, n.find(t, FindInput{}))
 }
 
-// A dream of the past has not read what came since, even what was there before it.
+// A dream of an earlier day has not read later days, even those that existed before it.
 func TestFindMemoriesAfterBackfill(t *testing.T) {
 	t.Parallel()
 	n := newNight(t)
@@ -229,7 +229,7 @@ func TestFindManyMemories(t *testing.T) {
 	require.Len(t, all, 6000)
 	require.Len(t, unique, 6000)
 
-	// Those that few of many thousands are, are found as well, and a name that nobody writes hides none.
+	// A few among many thousands of memories are found as well, and an invalid name hides none.
 	for _, sql := range []string{
 		`INSERT INTO dreams_raw (user, agent, ordinal, date, status, gathered, days)
 			SELECT concat('u', toString(number)), '', 1, '2999-01-01', 'unchanged', 'g', [] FROM numbers(5000)`,

@@ -30,7 +30,7 @@ type Webhook struct {
 	Secret string
 }
 
-// validate reports what is wrong with the address, without telling it: it may hold a secret.
+// validate returns an error if the address is invalid, without repeating it: it may contain a secret.
 func (w Webhook) validate() error {
 	if w.URL == "" {
 		return nil
@@ -54,7 +54,7 @@ const (
 	webhookTimeout = 10 * time.Second
 	// maxAnswer is how much of a webhook's answer is read, in bytes.
 	maxAnswer = 4 << 10
-	// maxReason is how much of it, or of another server's message, is told, in characters.
+	// maxReason is the most of it, or of another server's message, that is reported, in characters.
 	maxReason = 300
 	// maxRetryAfter is the longest pause that a webhook may ask for.
 	maxRetryAfter = time.Hour
@@ -183,13 +183,13 @@ func (w Webhook) sign(body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// answered returns the error that the webhook's answer stands for.
+// answered returns the error for the webhook's answer, or nil.
 func answered(host string, response *http.Response) error {
 	status := response.StatusCode
 	if status >= 200 && status < 300 {
 		return nil
 	}
-	// What can't be read of the answer is not told.
+	// A body that cannot be read is left out of the error.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(body), "")), "\n")
 	e := &notifyError{reason: fmt.Sprintf("webhook at %s answered %s", host, response.Status)}

@@ -220,7 +220,7 @@ func TestSendWebhook(t *testing.T) {
 	require.True(t, failed.NonRetryable())
 	require.Equal(t, schema.ErrorNotifyRefused, failed.Type())
 
-	// I10: nobody is told what another user's memory holds.
+	// I10: another user's memory is never sent.
 	for _, other := range []schema.NotifySummaryInput{{User: "bob", Agent: "coder", EventID: flushed}, {User: "ann", EventID: flushed}} {
 		require.Equal(t, schema.ErrorInvalidInput, runNotify(t, b, b.SendWebhook, other).Type())
 	}

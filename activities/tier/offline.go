@@ -8,9 +8,9 @@ import (
 	"axiommind/schema"
 )
 
-// DreamOffline returns the answer of the offline model. It holds the items of the memory as they are; then the facts and
-// entries of the days, the oldest day first, under their headings; then what the summaries of the days state, likewise.
-// What is said already is left out. The lines of a conversation state nothing.
+// DreamOffline returns the answer of the offline model. It has the items of the memory unchanged; then the facts and
+// entries of the days, the oldest day first, under their headings; then the statements of the days' summaries,
+// likewise. Repeated statements are left out. The lines of a conversation state nothing.
 //
 // [Compose] keeps all of it.
 func DreamOffline(g schema.DreamGatheredPayload) Answer {
@@ -53,7 +53,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// promotable returns what the days state that may become an item of the memory.
+// promotable returns the statements of the days that may become items of the memory.
 func promotable(g schema.DreamGatheredPayload) []schema.CoreItem {
 	headings := headingsOf(g)
 	var learned, recorded []schema.CoreItem
@@ -88,7 +88,7 @@ func itemsOf(s schema.SourceText, heading string, list bool) []schema.CoreItem {
 	return items
 }
 
-// isTurn reports whether a text is what the offline summarizer writes of a turn of a conversation.
+// isTurn reports whether a text has the form in which the offline summarizer writes a turn of a conversation.
 func isTurn(text string) bool {
 	return strings.HasPrefix(text, English.User+": ") && strings.Contains(text, "→ "+English.Reply+": ")
 }

@@ -87,7 +87,7 @@ func TestEditItems(t *testing.T) {
 	require.Empty(t, dropped)
 }
 
-// A heading is a part of what an item says.
+// A heading is part of an item's meaning.
 func TestEditItemsUnderHeadings(t *testing.T) {
 	t.Parallel()
 	parent := memoryOf("## Alice\n- Likes tea.\n## Bob\n- Likes tea.\n## Carol\n- Runs.\n- Swims.\n")

@@ -49,13 +49,13 @@ const (
 
 // ParseAnswer reads an answer. It takes time in proportion to the length of the text.
 //
-//   - A section begins behind its marker, [MEMORY], [DREAM] or [SUPERSEDED], in any case, which stands alone on its line
-//     but for marks of Markdown. If none does, a line that begins with the marker counts too. The section ends before the
+//   - A section begins behind its marker, [MEMORY], [DREAM] or [SUPERSEDED], in any case, which is alone on its line
+//     but for marks of Markdown. If none is, a line that begins with the marker counts too. The section ends before the
 //     next marker. Sections may come in any order. If one comes several times, its parts are united.
-//   - What stands before the first marker is left out.
-//   - So are thoughts: from <think> or <thinking> at the beginning of a line to the tag that closes it, or else to the end
-//     of the text; and all before a closing tag that stands alone on its line and closes none.
-//   - Fences of code around all of the answer or a section are taken off.
+//   - Text before the first marker is left out.
+//   - So are thoughts: from <think> or <thinking> at the beginning of a line to the closing tag, or else to the end of the
+//     text; and all before a closing tag that is alone on its line and closes none.
+//   - Fences of code around all of the answer or a section are removed.
 func ParseAnswer(text string) Answer {
 	text = withoutThoughts(plainLines(text))
 	parts := map[string][]string{}
@@ -119,10 +119,10 @@ func sections(text string) []section {
 	return found
 }
 
-// longestMarker bounds what may be a marker with its marks, in bytes.
+// longestMarker is the maximum length of a marker with its marks, in bytes.
 const longestMarker = 64
 
-// marker returns the section whose marker a line begins with, and what follows it.
+// marker returns the section whose marker begins the line, and the rest of the line.
 func marker(line string) (name, rest string) {
 	line = strings.TrimSpace(line)
 	if bullet(line) > 0 {
@@ -146,7 +146,7 @@ func marker(line string) (name, rest string) {
 	return "", ""
 }
 
-// decorates reports whether a character may stand around a marker.
+// decorates reports whether a character may surround a marker.
 func decorates(r rune) bool {
 	return unicode.IsSpace(r) || text.Ignored(r) || strings.ContainsRune("*_#`~:：", r)
 }
@@ -189,7 +189,7 @@ func unfence(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// withoutThoughts returns a text without what its model thought.
+// withoutThoughts returns the text without the model's thoughts.
 func withoutThoughts(text string) string {
 	lower := lowerASCII(text)
 	var b strings.Builder
@@ -218,7 +218,7 @@ func withoutThoughts(text string) string {
 		if i < 0 {
 			break
 		}
-		// What follows the thought begins a line.
+		// The text after the thought begins a line.
 		at = from + i + len(tag) + 1
 	}
 	return b.String()
@@ -268,7 +268,7 @@ func supersession(line string) (Supersession, bool) {
 	return Supersession{}, false
 }
 
-// unquote takes the quotation marks or backticks off that stand around a text.
+// unquote removes the quotation marks or backticks around a text.
 func unquote(text string) string {
 	text = strings.TrimSpace(text)
 	if n := len(text); n > 1 && text[0] == text[n-1] && (text[0] == '"' || text[0] == '`') && !strings.Contains(text[1:n-1], text[:1]) {

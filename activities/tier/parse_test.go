@@ -88,7 +88,7 @@ func TestParseAnswerIsLinear(t *testing.T) {
 	}
 }
 
-// solid returns a text without white space, and with U+FFFD for what is no text.
+// solid returns a text without white space, and with U+FFFD for invalid bytes.
 func solid(text string) string {
 	return strings.Join(strings.Fields(plainLines(text)), "")
 }

@@ -38,13 +38,13 @@ func newStage(t testing.TB, answer func(llm.Request) (string, llm.FinishReason, 
 	return s
 }
 
-// sync takes in edits and writes the files of the default user.
+// sync records edits and writes the files of the default user.
 func (s *stage) sync(ctx context.Context) error {
 	_, err := s.syncFiles(ctx, FilesInput{User: defaultUser, At: s.clock, All: true})
 	return err
 }
 
-// dream does what the workflow does, one step after the other.
+// dream does the steps of the workflow, one after the other.
 func (s *stage) dream(ctx context.Context, in schema.DeepDreamInput) (schema.DeepDreamResult, error) {
 	in.User, in.At = defaultUser, s.clock
 	if err := s.sync(ctx); err != nil {

@@ -39,9 +39,9 @@ type Labels struct {
 	User, Assistant, Reply string
 	// Memory and Records head the two parts of a dream's prompt. Records is given the number of days (%d).
 	Memory, Records string
-	// Empty stands for an empty memory, and NoRecords for a day without a record.
+	// Empty replaces an empty memory, and NoRecords the record of a day without one.
 	Empty, NoRecords string
-	// Learned stands before the entries and facts of a day.
+	// Learned comes before the entries and facts of a day.
 	Learned string
 }
 
@@ -55,12 +55,12 @@ var English = Labels{
 // maxListedDays is how many days are looked back upon at most for a prompt to list those without a record.
 const maxListedDays = 31
 
-// Prompt returns the prompt with all that was gathered: the memory and the days looked back upon, the newest first. A
-// day without a record is listed too, unless the days are many.
+// Prompt returns the prompt with all of the gathered input: the memory and the days looked back upon, the newest first.
+// A day without a record is listed too, unless the days are many.
 //
-// What was gathered is quoted as it is, so that a model can copy it. Only a line that could be taken for one of the
-// prompt's headings, for a date or for a marker is indented, and a block of code that is left open is closed, because the
-// headings behind it would be a part of it.
+// Gathered text is quoted as it is, so that a model can copy it. Only a line that looks like one of the prompt's
+// headings, a date or a marker is indented. An open block of code is closed, because the headings behind it would be a
+// part of it.
 func Prompt(g schema.DreamGatheredPayload, l Labels) string {
 	p := prompt{memory: RenderCore(g.Memory), hasMemory: true, count: len(g.Days)}
 	texts := map[string]string{}
@@ -100,7 +100,7 @@ func datesOf(g schema.DreamGatheredPayload) []string {
 	return dates
 }
 
-// dayText returns what a prompt shows of a day: its record, then its entries and facts.
+// dayText returns the text of a day in a prompt: its record, then its entries and facts.
 func dayText(day schema.GatheredDay, l Labels) string {
 	var records, learned []string
 	for _, s := range day.Sources {
@@ -149,9 +149,8 @@ func closed(text string) string {
 	return text + strings.TrimSuffix(strings.TrimPrefix(endFence(text), text), "\n")
 }
 
-// forges reports whether a line looks like a heading that a prompt has, or like a marker of the answer. It need not have
-// the marks of a heading, since the line below it makes it one too, nor its case, and characters that nobody sees do not
-// count.
+// forges reports whether a line looks like a heading of a prompt, or like a marker of the answer. It need not have the
+// marks of a heading, since the line below it makes it one too. Case and invisible characters do not count.
 func forges(line string, l Labels) bool {
 	line = seen(line, func(rune, rune) bool { return false })
 	if name, _ := marker(line); name != "" {
@@ -173,10 +172,10 @@ func bareLine(line string) string {
 	return strings.Trim(strings.Join(strings.Fields(text.Caseless(line)), " "), " #*_>:`~")
 }
 
-// promptDay is a day with what is shown of it.
+// promptDay is a day with its text in a prompt.
 type promptDay struct{ date, text string }
 
-// prompt is what a prompt shows.
+// prompt is the content of a prompt.
 type prompt struct {
 	memory    string
 	hasMemory bool

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// recordTitle is the heading of what was flushed for the reason.
+// recordTitle is the heading of a flush with the reason.
 func recordTitle(r schema.FlushReason) string {
 	switch r {
 	case schema.FlushTrim:
@@ -31,7 +31,7 @@ func recordHeader(kind schema.RecordKind, date string) string {
 	return "# Daily Memory: " + date + "\n\n"
 }
 
-// recordBlock is what a record that is no edit adds to its file.
+// recordBlock is the text that a record other than an edit adds to its file.
 func recordBlock(r Record) string {
 	if r.Kind == schema.RecordDiary {
 		return r.Text + "\n"
@@ -39,13 +39,13 @@ func recordBlock(r Record) string {
 	return "## " + recordTitle(r.Reason) + " (" + r.Clock + ")\n\n" + r.Text + "\n"
 }
 
-// growing is the text of a dated file that blocks are added to. A block costs what it holds, however long the text is:
-// a day may have thousands.
+// growing is the text of a dated file to which blocks are added. The cost of a block depends on its own size only, not
+// on the length of the text: a day may have thousands.
 type growing struct {
 	text strings.Builder
 	// blank is true if the text holds nothing but white space.
 	blank bool
-	// open is the mark of the block of code that the text leaves open, and indent what stands before it.
+	// open is the mark of the code block that the text leaves open, and indent the text before the mark.
 	open, indent string
 }
 
@@ -61,7 +61,7 @@ func (g *growing) begin(text string) {
 	g.add(text)
 }
 
-// add adds whole lines, of which the last one may lack its end.
+// add adds whole lines. The last one may lack its end.
 func (g *growing) add(lines string) {
 	g.text.WriteString(lines)
 	g.blank = g.blank && strings.TrimSpace(lines) == ""
@@ -80,7 +80,7 @@ func (g *growing) endLine() {
 	}
 }
 
-// endFence closes the block of code that the text leaves open, where it was opened: it would take in what is added below.
+// endFence closes an open code block at its own indentation. Otherwise the block would include later additions.
 func (g *growing) endFence() {
 	if g.open == "" {
 		return
@@ -117,15 +117,15 @@ func (g *growing) append(r Record) {
 	g.add("\n" + recordBlock(r))
 }
 
-// fileState is the text of a dated file after an event. read is the hash of the file of which an edit was taken in.
+// fileState is the text of a dated file after an event. read is the hash of the file read for an edit.
 type fileState struct {
 	seq  uint64
 	text string
 	read string
 }
 
-// fileStates returns the texts that the dated file of the records had, in order. The last one is what it has to hold. A
-// file that never had a text has no state: it does not exist.
+// fileStates returns the texts that the dated file of the records had, in order. The last one is the text it should
+// have. A file that never had a text has no state: it does not exist.
 func fileStates(records []Record) []fileState {
 	var states []fileState
 	file := newGrowing("")
@@ -136,7 +136,7 @@ func fileStates(records []Record) []fileState {
 		case strings.TrimSpace(r.Text) == "":
 			continue
 		case r.Kind == schema.RecordDiary && strings.HasSuffix(file.text.String(), "\n\n"+recordBlock(r)):
-			// A dream of a day that was dreamt of before told the same.
+			// A second dream of the same day had the same diary.
 		default:
 			file.append(r)
 		}

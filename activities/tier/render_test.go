@@ -53,7 +53,7 @@ func TestRenderRecord(t *testing.T) {
 	}
 }
 
-// A block that a person could not have seen is added to what they wrote; one that they removed is not.
+// A block that a person could not have seen is added to their text; one that they removed is not.
 func TestWithLater(t *testing.T) {
 	t.Parallel()
 	records := []Record{flushBlock(1, "", "09:00", "a"), flushBlock(2, "", "10:00", "b"), flushBlock(3, "", "11:00", ""), edited(schema.RecordDaily, 4, "x")}
@@ -90,7 +90,7 @@ func TestWithLaterProperty(t *testing.T) {
 	})
 }
 
-// Each text that a dated file had is that of the one before with the block below it, whatever stands in them.
+// Each text of a dated file is the one before with the new block below it, whatever their content.
 func TestFileStatesGrow(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{"", " ", "a", "- b", "```", "~~~~", "- ```go", "\n", "\r\n", "\r", "\u2028", "  ", "x\n```", "안녕"})

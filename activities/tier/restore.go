@@ -34,7 +34,7 @@ func (c RestoreCommand) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: c.User, Agent: c.Agent}
 }
 
-// Validate reports what is wrong with the command.
+// Validate returns an error if the command is invalid.
 func (c RestoreCommand) Validate() error {
 	invalid := func(format string, args ...any) error {
 		return boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("invalid "+format, args...))
@@ -56,8 +56,8 @@ func (c RestoreCommand) Validate() error {
 type RestoreResult struct {
 	Version int `json:"version"`
 	Parent  int `json:"parent"`
-	// Unchanged is true if core memory holds what the version held already. Then there is no new version, and Version is
-	// the current one.
+	// Unchanged is true if core memory already has the content of the version. Then there is no new version, and
+	// Version is the current one.
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Items counts the items of the version. Added counts those that the parent does not hold, and Dropped those of the
 	// parent that the version does not hold.

@@ -39,8 +39,8 @@ func refusedAs(t *testing.T, err error) string {
 	return application.Type()
 }
 
-// A restored version is a new one with the text and the items of the old, sources included, and says what it dropped.
-// The same request again does nothing; nor does restoring what is current.
+// A restored version is a new one with the text and the items of the old, sources included, and records the dropped
+// items. The same request again does nothing, and neither does restoring the current version.
 func TestRestoreCore(t *testing.T) {
 	t.Parallel()
 	b := newTierBench(t)
@@ -81,7 +81,7 @@ func TestRestoreCore(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, RestoreResult{Version: 3, Parent: 2, Items: 2, Unchanged: true}, got)
 	}
-	// The memory moves on: the request that was done before still is what it was.
+	// After later changes of the memory, the earlier request still has its result.
 	b.add(t, m, benchVersion(4, "four"))
 	got, err := b.restore(t, c)
 	require.NoError(t, err)

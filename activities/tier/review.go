@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// ReviewPlan says what to ask the model about the facts of the memory: one question for each window of messages and each
+// ReviewPlan lists the questions to the model about the facts of the memory: one for each window of messages and each
 // group of facts.
 type ReviewPlan struct {
 	// Shown is the id of the event that says which facts each group has, and Groups counts these.
@@ -38,8 +38,8 @@ func (p ReviewPlan) Questions() []ReviewQuestion {
 	return out
 }
 
-// ReviewAnswer is a question with the key of the model's answer, or with the reason why there is none that is of use. It
-// has neither if there was nothing left to ask about.
+// ReviewAnswer is a question with the key of the model's answer, or with the reason why there is no usable one. It has
+// neither if there was nothing left to ask about.
 type ReviewAnswer struct {
 	ReviewQuestion
 	Key     string       `json:"key,omitempty"`
@@ -160,7 +160,7 @@ func (a *Activities) reviewFacts(ctx context.Context, in ReviewInput) (ReviewAns
 	return out, nil
 }
 
-// talkOf returns what people and agents say in the window.
+// talkOf returns the words of people and agents in the window.
 func talkOf(ctx context.Context, s *session.Session, w SummaryWindow) ([]schema.Message, error) {
 	var messages []schema.Message
 	for m, err := range talk(ctx, s, w.First, w.Last+1) {
@@ -179,7 +179,7 @@ func groupOf(shown schema.FactsShownPayload, q ReviewQuestion) ([]schema.ShownFa
 	return shown.Groups[q.Group], nil
 }
 
-// readReview returns what the answers say is to be removed, each fact once.
+// readReview returns the removals that the answers ask for, each fact once.
 func (a *Activities) readReview(ctx context.Context, in SessionInput) ([]fact.Removal, error) {
 	if in.Review == nil {
 		return nil, nil
@@ -215,7 +215,7 @@ func (a *Activities) readAnswer(
 ) ([]fact.Removal, error) {
 	switch {
 	case x.Refused != "":
-		// Without an answer there may be no key. What was asked names the act then.
+		// Without an answer there may be no key. The question names the act then.
 		key := x.Key
 		if key == "" {
 			key = schema.HashParts(in.Review.Shown, fmt.Sprint(x.First, x.Last, x.Group))

@@ -20,7 +20,7 @@ import (
 // MaxFileBytes is the size of the largest file that is read.
 const MaxFileBytes = 64 << 20
 
-// Modes of what is made below a directory. Memory is a person's own.
+// Modes of the files and directories of a root. Memory is private to its owner.
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
@@ -100,7 +100,7 @@ func parseRoot(raw string) (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return refused(errBadURL) // The error would repeat the URL with what is secret in it.
+		return refused(errBadURL) // The error would repeat the URL with its secrets.
 	}
 	switch {
 	case u.Scheme == schemeFile:
@@ -114,12 +114,12 @@ func parseRoot(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// publicURL returns the URL without what may be secret: user, password and parameters.
+// publicURL returns the URL without the parts that may be secret: user, password and parameters.
 func publicURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// ShownRoot returns the root of an [OpenRoot] for people: a directory, or the URL without what may be secret.
+// ShownRoot returns the root of an [OpenRoot] for people: a directory, or the URL without the parts that may be secret.
 func ShownRoot(rawURL string) string {
 	u, err := parseRoot(rawURL)
 	switch {
@@ -172,8 +172,8 @@ func (r *Root) where(path string) string {
 	return strings.TrimSuffix(r.url, "/") + "/" + path
 }
 
-// Read returns the file. One that does not exist is no error. What stands in a directory in the place of the file, and is
-// neither a file nor a link to one, is.
+// Read returns the file. A missing file is no error. Anything else in its place in a directory, other than a link to a
+// file, is an error.
 func (r *Root) Read(ctx context.Context, path string) (File, error) {
 	if r.dir != "" {
 		if info, err := os.Stat(r.where(path)); err == nil && !info.Mode().IsRegular() {
@@ -219,14 +219,15 @@ var errNoFile = errors.New("it is not a file: move it away, for a file of the me
 // errDangling says that the target of a link is missing.
 var errDangling = errors.New("it is a link to a file that does not exist: make that file, or remove the link")
 
-// errChanged says that somebody else wrote the file.
+// errChanged reports that another program wrote the file.
 var errChanged = errors.New("somebody changed it just now")
 
-// Write replaces the file, at once or not at all, if it still is as it was read. The text is stored when Write returns.
+// Write replaces the file, at once or not at all, if it has not changed since it was read. The text is stored when
+// Write returns.
 //
 // In a bucket the server compares the file. In a directory it is read again right before it is replaced: there is no
-// other way, as editors do not lock what they edit. There, a link stays a link: the file to which it leads is replaced,
-// wherever that is. Only who owns the root can make a link in it, and so chooses where their file stands.
+// other way, as editors do not lock their files. There, a link stays a link: its target is replaced, wherever that is.
+// Only the owner of the root can create a link in it, and so chooses the place of the file.
 func (r *Root) Write(ctx context.Context, path, text string, over File) error {
 	var err error
 	if r.dir != "" {
@@ -252,8 +253,8 @@ func (r *Root) Write(ctx context.Context, path, text string, over File) error {
 	return filesError("write", r.where(path), err)
 }
 
-// List returns the files in a directory of the root, without those in the directories below it: the name of each, and what
-// tells whether it was changed since. That is empty if it tells nothing.
+// List returns the files in a directory of the root, without those in the directories below it: the name of each, and a
+// version that differs if the file was changed. The version is empty if it is unknown.
 func (r *Root) List(ctx context.Context, dir string) (map[string]string, error) {
 	if r.dir != "" {
 		files, err := listDir(r.where(dir))
@@ -276,7 +277,7 @@ func (r *Root) List(ctx context.Context, dir string) (map[string]string, error) 
 	return files, nil
 }
 
-// listed tells versions of an object apart. Its time alone does not: that of S3 is in seconds.
+// listed is the version of an object in a listing. The time alone is not enough: that of S3 is in seconds.
 func (o ListedObject) listed() string {
 	if o.Version == "" {
 		return ""
@@ -284,8 +285,8 @@ func (o ListedObject) listed() string {
 	return fmt.Sprintf("%d %d %s", o.Size, o.Modified.UnixNano(), o.Version)
 }
 
-// Remove deletes the file. One that does not exist is no error. Where a link stands in its place, the file to which it leads is
-// deleted, and the link: memory that is to be forgotten stands there. So are their temporary files, which hold the same.
+// Remove deletes the file. A missing file is no error. In the place of a link, both the link and its target are deleted,
+// because the target has the memory to forget. So are their temporary files, which have the same content.
 func (r *Root) Remove(ctx context.Context, path string) error {
 	if r.dir != "" {
 		names := []string{r.where(path)}
@@ -311,8 +312,8 @@ func (r *Root) Remove(ctx context.Context, path string) error {
 	return nil
 }
 
-// FilesOf returns the paths of the files of a memory that are in the root: those that the program writes, the dated ones that a
-// person has made, and temporary files that a killed writer has left.
+// FilesOf returns the paths of the files of a memory that are in the root: those that the program writes, dated ones that
+// a person has made, and temporary files that a killed writer has left.
 func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error) {
 	l := layout{user, agent}
 	var paths []string

@@ -17,7 +17,7 @@ import (
 // strandedAfter is the age at which a temporary file is taken for one that its writer left behind when it was killed.
 const strandedAfter = time.Hour
 
-// settledAfter is the age from which the time of a file tells whether it was changed since. A file may be changed again
+// settledAfter is the age from which the time of a file shows whether it was changed since. A file may be changed again
 // within the resolution of its file system's clock, which is two seconds at worst.
 const settledAfter = 3 * time.Second
 
@@ -51,7 +51,7 @@ func walkDir(dir string) ([]string, error) {
 	return paths, err
 }
 
-// listDir returns what [Root.List] does. A link is listed as the file to which it leads.
+// listDir is [Root.List] for a directory. A link is listed as its target.
 func listDir(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func replaceFile(ctx context.Context, path, text string) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	// A rename is atomic within one file system only, so the temporary file stands beside the file.
+	// A rename is atomic within one file system only, so the temporary file is in the same directory.
 	temp, err := os.CreateTemp(dir, name+".*"+tempSuffix)
 	if err != nil {
 		return err
@@ -153,8 +153,8 @@ func tempsOf(path string) (paths []string, err error) {
 	return paths, err
 }
 
-// settle makes a rename in the directory outlive a loss of power, and removes what was left there by writers that were killed
-// before theirs, of this file or another one.
+// settle makes a rename in the directory survive a loss of power. It also removes the leftovers of writers that were
+// killed before their rename, of this file or another one.
 func settle(dir string) error {
 	d, err := os.Open(dir) //nolint:gosec // a directory of the root, or the one to which a link in it leads
 	if err != nil {
@@ -179,7 +179,7 @@ func settle(dir string) error {
 	return nil
 }
 
-// RemoveEmpty removes the directories of a memory that are empty, as far as it can: their names tell whose they were.
+// RemoveEmpty removes the empty directories of a memory, as far as it can: their names identify the owner.
 func (r *Root) RemoveEmpty(user, agent string) {
 	if r.dir == "" {
 		return

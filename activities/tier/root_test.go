@@ -127,7 +127,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// What somebody wrote since the file was read is not overwritten.
+// A change that was made since the file was read is not overwritten.
 func TestRootWriteRefusesOlder(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, path string){
@@ -196,8 +196,8 @@ func TestRootModes(t *testing.T) {
 	require.FileExists(t, other)
 }
 
-// Temporary files of a killed writer are searched, and erased with the files of the memory, also where the file is gone, and where a
-// link leads.
+// Temporary files of a killed writer are searched, and erased with the files of the memory, also if the file is gone, and
+// in the directory of a link's target.
 func TestRootForgetsTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := t.TempDir(), t.TempDir()
@@ -330,7 +330,7 @@ func TestFilesError(t *testing.T) {
 	}
 }
 
-// What is too large to be read is refused by name.
+// A file that is too large is refused by name.
 func TestRootReadRefusesLarge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -393,7 +393,7 @@ func requireRefused(t *testing.T, err error, says ...string) {
 	}
 }
 
-// What is no file is refused by name, whether it is read or written, and stays.
+// Anything other than a file is refused by name, whether it is read or written, and stays.
 func TestRootRefusesWhatIsNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -413,7 +413,7 @@ func TestRootRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// A listing tells whether a file was changed, or nothing where it can't.
+// A listing shows whether a file was changed, or nothing if it can't.
 func TestRootListTellsChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -24,7 +24,7 @@ const summarySchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema"
 	`"additionalProperties":false,"required":["entries"],"properties":{"entries":{"type":"array","items":{"type":"object",` +
 	`"additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string"}}}}}}`
 
-// Limits of what a summary is made of, in characters.
+// Limits of the input of a summary, in characters.
 const (
 	// maxShown is how much of a message a model is shown.
 	maxShown = 500
@@ -34,8 +34,8 @@ const (
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// saidIn returns what the speaker of a message says in it, without what it quotes and what it hands over. A summary is of
-// nothing else: a record says who said what, and dreams take it at its word.
+// saidIn returns the speaker's own words in a message, without quotations and attachments. A summary covers nothing
+// else: a record says who said which words, and dreams take it at its word.
 func saidIn(m schema.Message) string { return format.TrustOf(m).Said(m.Text) }
 
 // shownLine is a message as a summary's prompt shows it: one line, or "" for a message that is no conversation.
@@ -91,14 +91,13 @@ const (
 	markNone   = "无"
 )
 
-// CleanSummary returns the daily section of a summary without code fences, or "" if it says that there is nothing to
-// record.
+// CleanSummary returns the daily section of a summary without code fences, or "" if it reports nothing to record.
 func CleanSummary(raw string) string {
 	raw = strings.TrimSpace(raw)
 	if raw == markNone {
 		return ""
 	}
-	// What stands between the markers counts. If they are in another order, nothing does.
+	// The text between the markers counts. If they are in another order, nothing does.
 	if _, after, ok := strings.Cut(raw, markDaily); ok {
 		before, _, hasMemory := strings.Cut(raw, markMemory)
 		switch {
@@ -124,8 +123,8 @@ func summaryRequest(messages []schema.Message, params llm.Params) llm.Request {
 	return llm.Request{System: summarySystem, Prompt: conversationText(messages, English), Schema: []byte(summarySchema), Params: params}
 }
 
-// readSummary returns the summary that a model's answer holds, one item a line, or "" if it says that there is nothing to
-// record. A model that does not keep to the schema may answer with the items alone.
+// readSummary returns the summary in a model's answer, one item a line, or "" if it reports nothing to record. A model
+// that does not keep to the schema may answer with the items alone.
 func readSummary(answer string) string {
 	text := fenceLine.ReplaceAllString(thoughts.ReplaceAllString(answer, ""), "")
 	if items, ok := summaryItems(text); ok {
@@ -160,7 +159,7 @@ func summaryItems(answer string) (summary string, ok bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// preface is the text for an agent that stands for the turns that were flushed.
+// preface is the text that replaces the flushed turns for an agent.
 func preface(summary string, turns int) string {
 	if blank(summary) {
 		return ""

@@ -20,7 +20,7 @@ type SummaryWindow struct {
 	Last  int `json:"last"`
 }
 
-// SummarizedWindow is a window with the key of the model's answer, or with the reason why there is none that is of use.
+// SummarizedWindow is a window with the key of the model's answer, or with the reason why there is no usable one.
 type SummarizedWindow struct {
 	SummaryWindow
 	// Model is the model that was asked.
@@ -35,25 +35,25 @@ type SummaryInput struct {
 	schema.SessionKey
 	BuildID  string `json:"build_id,omitempty"`
 	Messages int    `json:"messages"`
-	// Stated is true if the session holds what a person states directly. Nobody is asked to summarize that.
+	// Stated is true if the session contains direct statements of a person. No model is asked to summarize these.
 	Stated bool `json:"stated,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // SummaryPlan holds the windows to ask the model about, and the number of messages to flush up to with their summaries.
-// More is true if others follow. There are no windows if the model is local: what it says is computed with the flush.
+// More is true if others follow. A local model needs no windows: its summary is computed with the flush.
 type SummaryPlan struct {
 	Windows  []SummaryWindow `json:"windows,omitempty"`
 	Messages int             `json:"messages"`
 	More     bool            `json:"more,omitempty"`
-	// Review says what to ask about the facts of the memory, nil for nothing.
+	// Review lists the questions about the facts of the memory, nil for none.
 	Review *ReviewPlan `json:"review,omitempty"`
 	// Head is the head of the session's stream, if the plan of the review has moved it.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// PlanSummary returns what to ask the model before the session is flushed.
+// PlanSummary returns the questions to ask the model before the session is flushed.
 func (a *Activities) PlanSummary(ctx context.Context, in SummaryInput) (SummaryPlan, error) {
 	return boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, a.planSummary)
 }

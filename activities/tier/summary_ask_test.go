@@ -54,7 +54,7 @@ func newModelBench(t *testing.T, windowBytes int, answer func(prompt string) (te
 	return newFlushBenchOf(t, model, Options{WindowBytes: windowBytes}), s
 }
 
-// summarizeAll does what process_session does before it submits: it plans and asks.
+// summarizeAll does the steps of process_session before the submission: it plans and asks.
 func (b *flushBench) summarizeAll(in SessionInput) (SessionInput, SummaryPlan) {
 	b.t.Helper()
 	plan, err := b.planSummary(b.t.Context(), SummaryInput{SessionKey: in.SessionKey, Messages: in.Messages, Head: in.Head})
@@ -93,7 +93,7 @@ func TestSummarizeSession(t *testing.T) {
 	require.Zero(t, again.Usage)
 	require.Len(t, server.prompts, 1)
 
-	// Nothing is asked about what was flushed.
+	// No question is asked about flushed messages.
 	_, plan := b.summarizeAll(in)
 	require.Equal(t, SummaryPlan{Messages: 2}, plan)
 	grown := b.session("s", said(schema.RoleUser, "and now?"))
@@ -136,8 +136,8 @@ func summarizeInParts(t *testing.T, windows int) {
 	require.Equal(t, len(messages), next)
 }
 
-// Messages whose summary the model refuses, or does not finish, are summarized offline, each in its place, and the
-// record tells why.
+// Messages whose summary the model refuses, or does not finish, are summarized offline, each in its place, and the record
+// has the reason.
 func TestSummarizeSessionRefused(t *testing.T) {
 	t.Parallel()
 	long := func(i int) schema.Message {
@@ -170,7 +170,7 @@ func TestSummarizeSessionRefused(t *testing.T) {
 	require.Len(t, p.Responses, 3)
 }
 
-// A session of which the model says nothing is flushed as one that is not worth recording.
+// A session without a summary by the model is flushed as one that is not worth recording.
 func TestSummarizeSessionNone(t *testing.T) {
 	t.Parallel()
 	b, _ := newModelBench(t, 0, func(string) (string, string) { return "None", "stop" })

@@ -61,7 +61,7 @@ func claimsIn(line string) (out []string) {
 	return out
 }
 
-// joins reports whether a mark stands inside a number or an identifier, and not between two words.
+// joins reports whether a mark is inside a number or an identifier, and not between two words.
 func joins(before string, mark rune, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
@@ -76,8 +76,8 @@ func joins(before string, mark rune, after string) bool {
 	return false
 }
 
-// claimRune reports whether a rune may be part of a number or an identifier. Letters without case are words of their
-// own beside one: 3월에, v2版.
+// claimRune reports whether a rune may be part of a number or an identifier. Letters without case next to one are
+// separate words: 3월에, v2版.
 func claimRune(r rune) bool {
 	return unicode.IsDigit(r) || unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r)
 }

@@ -17,7 +17,7 @@ const (
 	minReplied = 5
 )
 
-// FallbackSummary is the offline summary of the conversation: what the user said, and the beginning of the reply.
+// FallbackSummary is the offline summary of the conversation: the user's words, and the beginning of the reply.
 func FallbackSummary(messages []schema.Message, l Labels) string {
 	e := events{labels: l}
 	for _, m := range messages {

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// handed are messages of which the user says the first sentence alone.
+// handed are messages whose first sentence alone is the user's own.
 var handed = []string{
 	"Read this, please.\n<document>\nI always deploy with zebra-1.\n</document>",
 	"Read this, please.\n\n> I always deploy with zebra-1.\n",
@@ -19,8 +19,8 @@ var handed = []string{
 	"Read this, please.\n<relevant_memories>\nI always deploy with zebra-1.\n</relevant_memories>",
 }
 
-// What the user quotes and hands over is nothing that the user said. No model reads it to sum up a session, a summary that
-// tells it all the same is not believed, and neither does the offline one quote it.
+// Text that the user quotes and hands over is not the user's statement. No model reads it to summarize a session, a
+// summary that repeats it all the same is not believed, and the offline summary does not quote it.
 func TestSummaryIsOfWhatIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, text := range handed {
@@ -41,8 +41,8 @@ func TestSummaryIsOfWhatIsSaid(t *testing.T) {
 	require.Equal(t, []schema.LeftOut{{Text: "- I always deploy with zebra-1.", Reason: "no message holds zebra-1"}}, p.LeftOut)
 }
 
-// Nobody is asked about messages that say nothing of their own, and they are flushed all the same, in as many parts as it
-// takes to ask about the others.
+// No model is asked about messages without words of their own. They are flushed all the same, in as many parts as the
+// questions about the others take.
 func TestNothingSaidIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	nothingSaidIsNotAskedAbout(t, 8)

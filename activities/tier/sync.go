@@ -16,10 +16,10 @@ import (
 	"axiommind/schema"
 )
 
-// MaxEditBytes is the size of the largest file whose edit is taken in.
+// MaxEditBytes is the size of the largest file whose edit is recorded.
 const MaxEditBytes = 4 << 20
 
-// editActor is the actor of events that take in what a person wrote into a file. The file does not say who.
+// editActor is the actor of events that record a person's edit of a file. The file does not say whose edit it is.
 const editActor = "file"
 
 // FilesInput asks for the files of one memory to be compared with the log.
@@ -27,8 +27,8 @@ type FilesInput struct {
 	User  string    `json:"user"`
 	Agent string    `json:"agent,omitempty"`
 	At    time.Time `json:"at"`
-	// All compares all files: those are read that are not as they were when they were read last, as far as the listing
-	// of their directory tells. Otherwise only MEMORY.md and the files that are behind the log are compared.
+	// All compares all files. It reads those that have changed since they were last read, as far as the listing of
+	// their directory shows. Otherwise only MEMORY.md and the files that are behind the log are compared.
 	All bool `json:"all,omitempty"`
 	// Head is the head of the memory's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
@@ -39,7 +39,7 @@ func (in FilesInput) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-// Validate reports what is wrong with the input.
+// Validate returns an error if the input is invalid.
 func (in FilesInput) Validate() error {
 	if in.User == "" {
 		return errors.New("user: want the id of the user whose files are meant")
@@ -50,19 +50,18 @@ func (in FilesInput) Validate() error {
 	return nil
 }
 
-// FilesResult says what was done.
+// FilesResult is the result of a comparison.
 type FilesResult struct {
-	// Edited counts the files whose edit was taken in, and Written those that were written.
+	// Edited counts the files whose edit was recorded, and Written those that were written.
 	Edited  int               `json:"edited"`
 	Written int               `json:"written"`
 	Head    schema.StreamHead `json:"head,omitzero"`
 }
 
-// SyncFiles takes in what a person edited in the files of the memory, and writes what the log holds and they don't.
-// Only the memory's workflow may call it.
+// SyncFiles records a person's edits of the memory's files, and writes the content of the log that the files lack. Only
+// the memory's workflow may call it.
 //
-// A file that cannot be taken in or written is left as it is and does not keep the others from being done: it is in the
-// error.
+// A file that fails is left as it is and does not stop the others. The error names it.
 func (a *Activities) SyncFiles(ctx context.Context, in FilesInput) (FilesResult, error) {
 	return boundary.Run(ctx, in, a.syncFiles)
 }
@@ -105,27 +104,26 @@ type filesSync struct {
 	layout layout
 	stream string
 
-	// edits are the events that take in what persons wrote. writes are what is to be written, after the edits are in
-	// the log.
+	// edits are the events that record edits by people. writes are the files to write once the edits are in the log.
 	edits  []schema.Event
 	writes []fileWrite
 	failed []error
 }
 
-// fileWrite brings a file, and what is known about it, up to date.
+// fileWrite brings a file and its row up to date.
 type fileWrite struct {
 	place
-	// text is what the file has to hold. It is not written if write is false: then the file holds it already, or there
-	// is none.
+	// text is the content that the file must have. If write is false, nothing is written: the file has it already, or
+	// there is no text.
 	text  string
 	write bool
-	// hash is what is noted of the file.
+	// hash is the hash to store for the file.
 	hash string
-	// edit is the dedupe key of the event that takes in the file's edit, or empty.
+	// edit is the dedupe key of the event that records the file's edit, or empty.
 	edit string
 }
 
-// look reads the files and finds out what is to be done.
+// look reads the files and plans the edits and writes.
 func (s *filesSync) look(ctx context.Context) error {
 	s.edits, s.writes, s.failed = nil, nil, nil
 	places, err := s.places(ctx)
@@ -168,7 +166,7 @@ func (s *filesSync) note(err error) error {
 	return err
 }
 
-// failure is what has become of the files that could not be done.
+// failure returns the error for the files that failed.
 func (s *filesSync) failure() error {
 	switch n := len(s.failed); n {
 	case 0:
@@ -202,7 +200,7 @@ func (s *filesSync) compareRecord(p place, records []Record) error {
 	if err := s.checkEdit(p, p.file.Text); err != nil { // To redact it takes longer.
 		return err
 	}
-	text, _ := redact.Text(p.file.Text) // The file is written anew then.
+	text, _ := redact.Text(p.file.Text) // A file with secrets is rewritten without them.
 	text = withLater(text, records, p.row.seq)
 	if text == want || len(states) == 0 && strings.TrimSpace(text) == "" {
 		s.writes = append(s.writes, fileWrite{place: p, text: want, write: len(states) > 0, hash: hashText(p.file.Text)})
@@ -222,9 +220,9 @@ func (s *filesSync) compareRecord(p place, records []Record) error {
 	return s.edit(p, key, payload, text)
 }
 
-// settled does what is to be done where no person has changed the file: the last text of the log is written if the file
-// does not hold it. behind reports whether the file holds an earlier text of the log, which was written after the one
-// that was noted last, or what was read for an edit that was taken in after that.
+// settled plans the work for a file that no person has changed: the last text of the log is written if the file lacks
+// it. behind reports whether the file has an earlier text of the log that was written after the stored hash, or the
+// text read for an edit that was recorded after that.
 func (s *filesSync) settled(p place, want string, exists bool, behind func() bool) bool {
 	w := fileWrite{place: p, text: want, hash: hashText(want)}
 	switch {
@@ -240,7 +238,7 @@ func (s *filesSync) settled(p place, want string, exists bool, behind func() boo
 	return true
 }
 
-// checkEdit refuses what cannot be taken in.
+// checkEdit returns an error for an edit that cannot be recorded.
 func (s *filesSync) checkEdit(p place, text string) error {
 	refused := func(format string, args ...any) error {
 		return &FilesError{Op: "take in the edit of", Where: s.root.where(p.path), Err: fmt.Errorf(format+
@@ -257,7 +255,7 @@ func (s *filesSync) checkEdit(p place, text string) error {
 	return nil
 }
 
-// edit takes in the text of a file.
+// edit adds the event that records the edit of a file.
 func (s *filesSync) edit(p place, key string, payload any, text string) error {
 	event, err := schema.NewEvent(payload, schema.Event{TS: s.in.At.UTC(), Actor: editActor, DedupeKey: key})
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *filesSync) compareCore(ctx context.Context, p place) error {
 		s.writes = append(s.writes, fileWrite{place: p, text: current.Text, write: true, hash: hashText(current.Text)})
 		return nil
 	}
-	text, _ := redact.Text(p.file.Text) // The file is written anew then.
+	text, _ := redact.Text(p.file.Text) // A file with secrets is rewritten without them.
 	if base.version != current.Version {
 		text = withItems(text, base.items, current.Items)
 	}
@@ -51,15 +51,15 @@ func (s *filesSync) compareCore(ctx context.Context, p place) error {
 	}, text)
 }
 
-// coreBasis is what a person has edited: a version of core memory, and the items that they have seen.
+// coreBasis is the basis of a person's edit: a version of core memory, and the items that the person has seen.
 type coreBasis struct {
 	version int
 	items   []schema.CoreItem
 }
 
-// basis returns what the file showed when it was written last, as far as that is known, and what the person wrote
-// since. behind is true if the file is no new edit: it holds a version that was written after that, or exactly the bytes
-// that were read for an edit that is in the log already. Whatever else it holds is of the person, and is taken in.
+// basis returns the version that the program last wrote to the file, if known, and the person's recorded edits since.
+// behind is true if the file is no new edit: it has a version that was written after that, or exactly the bytes read
+// for an edit that is in the log already. Any other content comes from the person and is recorded.
 func (s *filesSync) basis(ctx context.Context, p place) (base coreBasis, behind bool, err error) {
 	const query = `SELECT version, seq, read_sha256, read_sha256 = ? OR lower(hex(SHA256(text))) = ? FROM core_versions_raw FINAL
 		WHERE user = ? AND agent = ? AND seq >= ? ORDER BY version`
@@ -119,12 +119,12 @@ func (s *filesSync) written(ctx context.Context, version int) ([]schema.CoreItem
 	return slices.DeleteFunc(items, func(item schema.CoreItem) bool { return had[statementOf(item)] }), nil
 }
 
-// withItems returns the text that a person made of the base's items, with the current items that are neither in the base
-// nor in the text. The person has not seen them. What core memory has left out since is in the text still: the next
-// dream finds the same reason again.
+// withItems returns the text that a person made of the base's items, with the current items that are neither in the
+// base nor in the text. The person has not seen them. Items that core memory has dropped since are in the text still:
+// the next dream finds the same reason again.
 //
 // Items without a heading are added before the text's first heading, and the others below the text. Where that would
-// change what the text or an item says, they are added above it.
+// change the meaning of the text or of an item, they are added above it.
 func withItems(text string, base, current []schema.CoreItem) string {
 	known := map[coreStatement]bool{}
 	for _, item := range append(base[:len(base):len(base)], ParseCore(text)...) {
@@ -171,7 +171,7 @@ func paragraphs(items []schema.CoreItem) string {
 	return text
 }
 
-// coreStatement is what an item says: the same words under another heading say something else.
+// coreStatement is the meaning of an item: the same words under another heading mean something else.
 type coreStatement struct{ heading, text string }
 
 func statementOf(item schema.CoreItem) coreStatement { return coreStatement{item.Heading, item.Text} }
@@ -185,7 +185,7 @@ func statesAll(text string, items []schema.CoreItem) bool {
 	return !slices.ContainsFunc(items, func(item schema.CoreItem) bool { return !states[statementOf(item)] })
 }
 
-// joinParts puts what is added between the parts of a text. A blank line stands on both sides of it.
+// joinParts inserts the additions between the parts of a text, each between blank lines.
 func joinParts(start, first, middle, second, end string) string {
 	text := start
 	for _, next := range [][2]string{{first, middle}, {second, end}} {
@@ -211,7 +211,7 @@ func blankLine(text string) string {
 	return text
 }
 
-// headingLine is a line that is a heading, if it stands in no block of code.
+// headingLine is a line that is a heading outside a block of code.
 var headingLine = regexp.MustCompile(`^ {0,3}#{1,6}([ \t\r]|$)`)
 
 // firstHeading returns where the line of the text's first heading begins, or the length of the text.

@@ -15,7 +15,7 @@ func underHeading(heading, text string) schema.CoreItem {
 	return schema.CoreItem{Heading: heading, Text: text, Sources: []string{"s"}}
 }
 
-// What a person has not seen is added where it says what it says, and changes nothing of what they wrote.
+// Items that a person has not seen are added where they keep their meaning, and change no meaning of the person's text.
 func TestWithItems(t *testing.T) {
 	t.Parallel()
 	free, headed := underHeading("", "Later."), underHeading("Knowledge", "Uses Go.")
@@ -45,11 +45,11 @@ func TestWithItems(t *testing.T) {
 			require.Equal(t, got, withItems(got, nil, tt.current), "once is enough")
 		})
 	}
-	// What the person has seen and removed stays away.
+	// Items that the person has seen and removed stay away.
 	require.Equal(t, "- x\n", withItems("- x\n", []schema.CoreItem{free, headed}, []schema.CoreItem{free, headed}))
 }
 
-// Whatever a person wrote, it and what is added to it are both stated.
+// Whatever a person wrote, their text and the additions are both stated.
 func TestWithItemsProperty(t *testing.T) {
 	t.Parallel()
 	line := rapid.SampledFrom([]string{
@@ -66,7 +66,7 @@ func TestWithItemsProperty(t *testing.T) {
 		}
 		items := items
 		if strings.Contains(text, ":") {
-			items = slices.Delete(slices.Clone(items), 1, 2) // Code beside code and a paragraph that ends with a colon is one statement with them.
+			items = slices.Delete(slices.Clone(items), 1, 2) // Code after code, or after a paragraph that ends with a colon, forms one statement with it.
 		}
 		later := ParseCore(RenderCore(rapid.SliceOfDistinct(rapid.SampledFrom(items), func(i schema.CoreItem) string { return i.Text }).Draw(t, "items")))
 		with := withItems(text, nil, later)

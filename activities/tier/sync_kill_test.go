@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// lose compares the files as a worker does that is killed before it notes what they are.
+// lose compares the files as a worker that is killed before it stores their rows.
 func (b *filesBench) lose(t *testing.T) {
 	t.Helper()
 	b.conn.loses.Store(true)
@@ -17,8 +17,8 @@ func (b *filesBench) lose(t *testing.T) {
 	require.ErrorIs(t, err, errKilled)
 }
 
-// Behind a kill, only the very bytes of which an edit was taken in are no new edit: neither a file whose end the person
-// removed meanwhile nor one that they emptied is overwritten, and what they removed does not come back.
+// After a kill, only the exact bytes of a recorded edit are no new edit. A file whose end the person removed meanwhile,
+// or that they emptied, is not overwritten, and the removed text does not come back.
 func TestSyncFilesTakesInEditBehindKill(t *testing.T) {
 	t.Parallel()
 	const mine = "- Uses Go.\n- Has a cat.\n"
@@ -63,7 +63,7 @@ func TestSyncFilesTakesInEditBehindKill(t *testing.T) {
 	}
 }
 
-// An edit that was taken in stays the same one after a later version, too.
+// A recorded edit stays the same one after a later version, too.
 func TestSyncFilesTakesInEditOnce(t *testing.T) {
 	t.Parallel()
 	b := newFilesBench(t, "default", "")
@@ -79,7 +79,7 @@ func TestSyncFilesTakesInEditOnce(t *testing.T) {
 	require.Equal(t, b.versions(t)[0].Text, b.read(t, "MEMORY.md"))
 }
 
-// A dated file of which an edit was taken in is the same edit as long as it is as it was read.
+// A dated file is no new edit as long as it has the bytes of a recorded one.
 func TestSyncFilesTakesInRecordBehindKill(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "mine", "other\n"} {

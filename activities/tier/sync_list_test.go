@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// Of a thousand dated files, those alone are read whose listing is not as it was noted. A file that is changed behind the
-// listing's back tells: it is taken in if it is read.
+// Of a thousand dated files, only those are read whose listing has changed. A file that is changed behind the listing's
+// back is recorded once it is read.
 func TestSyncFilesReadsWhatChanged(t *testing.T) {
 	t.Parallel()
 	b := newFilesBench(t, "default", "")
@@ -40,13 +40,13 @@ func TestSyncFilesReadsWhatChanged(t *testing.T) {
 	require.Equal(t, 1, result.Written, "what was removed")
 	require.Equal(t, "- one", b.read(t, names[3]))
 
-	// What the program wrote is read once, and then no more.
+	// A file that the program wrote is read once, and then no more.
 	put(names[3], "- two", old)
 	require.Equal(t, 1, b.syncAll(t).Edited)
 	put(names[3], "- six", old)
 	require.Zero(t, b.syncAll(t).Edited)
 
-	// Without a note each is read.
+	// Without a row each is read.
 	require.NoError(t, b.conn.Exec(t.Context(), "TRUNCATE TABLE memory_files_raw"))
 	require.Equal(t, 998, b.syncAll(t).Edited)
 }

@@ -16,7 +16,7 @@ import (
 // readAtOnce is how many files are read at a time.
 const readAtOnce = 8
 
-// place is a file of a memory: where it stands, and what is known of it.
+// place is a file of a memory: its path, its row, and its content.
 type place struct {
 	// kind is empty for MEMORY.md.
 	kind schema.RecordKind
@@ -25,14 +25,14 @@ type place struct {
 	// seq is the position of the last event that the file has to show, 0 for none.
 	seq uint64
 	row fileRow
-	// listed is what the listing tells of the file. isListed is true if it is there.
+	// listed is the file's version in the listing. isListed is true if the listing has the file.
 	listed   string
 	isListed bool
-	// file is what stands there.
+	// file is the content of the file.
 	file File
 }
 
-// fileRow is what was noted when the program wrote a file last.
+// fileRow is the row that was stored when the program last wrote a file.
 type fileRow struct {
 	known   bool
 	hash    string
@@ -49,7 +49,7 @@ type placeName struct {
 
 func (p place) name() placeName { return placeName{p.kind, p.date} }
 
-// isBehind reports whether the log holds what the file was not written for.
+// isBehind reports whether the log has an event that the file was not written for.
 func (p place) isBehind() bool {
 	return p.seq > p.row.seq || p.seq == p.row.seq && p.seq > 0 && !p.row.known
 }
@@ -62,7 +62,7 @@ func (p place) unchanged() bool {
 	return p.row.known && !p.isBehind() && hashText(p.file.Text) == p.row.hash
 }
 
-// isAsListed reports whether the listing tells that the file is as it was noted, so that it need not be read.
+// isAsListed reports whether the listing shows the file unchanged since its row was stored, so that it need not be read.
 func (p place) isAsListed() bool {
 	switch {
 	case p.isBehind() || !p.row.known:
@@ -74,7 +74,7 @@ func (p place) isAsListed() bool {
 	}
 }
 
-// placesQuery reads what the log holds for the files of a memory and what was noted of them, in one request.
+// placesQuery reads the positions of a memory's files in the log and the stored rows of the files, in one request.
 const placesQuery = `
 SELECT 'file' AS what, path AS name, sha256, seq, listed, version FROM memory_files_raw FINAL
 WHERE root = ? AND user = ? AND agent = ?
@@ -176,7 +176,7 @@ func (s *filesSync) read(ctx context.Context, places []place) ([]place, error) {
 	return read, nil
 }
 
-// records reads what the dated files that are not as they were written consist of.
+// records reads the records of the dated files that have changed since they were written.
 func (s *filesSync) records(ctx context.Context, places []place) (map[placeName][]Record, error) {
 	dates := map[schema.RecordKind][]string{}
 	for _, p := range places {
@@ -201,7 +201,7 @@ func (s *filesSync) records(ctx context.Context, places []place) (map[placeName]
 	return of, nil
 }
 
-// write writes the files and notes what they are then.
+// write writes the files and stores their new rows.
 func (s *filesSync) write(ctx context.Context) (written int, err error) {
 	now := time.Now().UTC()
 	var rows [][]any
@@ -216,7 +216,7 @@ func (s *filesSync) write(ctx context.Context) (written int, err error) {
 			}
 			written++
 		}
-		// The listing told of the file that was read: not of one that was written since.
+		// The listing describes the file that was read, not one that was written since.
 		listed := ""
 		if w.hash == hashText(w.file.Text) && !w.write {
 			listed = w.listed

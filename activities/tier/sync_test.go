@@ -28,7 +28,7 @@ type filesBench struct {
 	flush       int
 }
 
-// faultyConn counts requests and can lose the notes of written files, as if the worker was killed before them.
+// faultyConn counts requests and can lose the rows of written files, as if the worker was killed before them.
 type faultyConn struct {
 	driver.Conn
 	loses    atomic.Bool
@@ -139,7 +139,7 @@ func (b *filesBench) edit(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(b.path(name), []byte(text), 0o600))
 }
 
-// block makes a directory stand where the file is to be written: what is left of a file that can't be written.
+// block makes a directory in the place of the file, so that the file cannot be written.
 func (b *filesBench) block(t *testing.T, name string) (unblock func()) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(b.path(name), "x"), 0o700))
@@ -200,7 +200,7 @@ func TestSyncFiles(t *testing.T) {
 	require.Equal(t, "# Dream Diary: 2026-06-07\n\nI slept.\n", b.read(t, diaryFile))
 	require.Zero(t, b.syncAll(t).Written)
 
-	// What was deleted is written again: MEMORY.md at once, the others when all are compared.
+	// Deleted files are written again: MEMORY.md at once, the others when all are compared.
 	require.NoError(t, os.Remove(b.path("MEMORY.md")))
 	require.NoError(t, os.Remove(b.path(dayFile)))
 	require.Equal(t, 1, b.sync(t).Written)
@@ -260,7 +260,7 @@ func TestSyncFilesTakesInCore(t *testing.T) {
 	}
 }
 
-// A MEMORY.md that was there before the program is taken in.
+// A MEMORY.md that is older than the program's first write is recorded.
 func TestSyncFilesTakesInFirst(t *testing.T) {
 	t.Parallel()
 	b := newFilesBench(t, "사용자/1", "Coder")
@@ -283,7 +283,7 @@ func TestSyncFilesTakesInFirst(t *testing.T) {
 
 func (b *filesBench) layoutOf() layout { return layout{b.user, b.agent} }
 
-// A person who edits MEMORY.md while a dream makes a version loses nothing, and the version loses nothing either.
+// If a person edits MEMORY.md while a dream makes a version, neither the edit nor the version is lost.
 func TestSyncFilesMergesCore(t *testing.T) {
 	t.Parallel()
 	for name, killed := range map[string]bool{"smoothly": false, "killed after the append": true} {
@@ -343,14 +343,14 @@ func TestSyncFilesTakesInRecords(t *testing.T) {
 	require.Len(t, b.edits(t, schema.RecordDaily), 5)
 }
 
-// I2: wherever the worker is killed, the next comparison ends in the same state, and no edit is taken in twice.
+// I2: wherever the worker is killed, the next comparison ends in the same state, and no edit is recorded twice.
 func TestSyncFilesSurvivesKill(t *testing.T) {
 	t.Parallel()
 	b := newFilesBench(t, "default", "")
 	b.say(t, "one")
 	b.remember(t, "Uses Go.")
 
-	// Between the write and the note of it.
+	// Between the write and the insert of its row.
 	lose := func() {
 		b.conn.loses.Store(true)
 		_, err := b.syncFiles(t.Context(), b.input())
@@ -385,7 +385,7 @@ func TestSyncFilesSurvivesKill(t *testing.T) {
 	require.Len(t, b.versions(t), 3)
 }
 
-// A file that can't be written or taken in is named, stays as it is, and keeps no other from being done.
+// A file that can't be written or recorded is named, stays as it is, and does not stop the others.
 func TestSyncFilesNamesWhatFails(t *testing.T) {
 	t.Parallel()
 	b := newFilesBench(t, "default", "")

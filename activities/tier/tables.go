@@ -34,7 +34,7 @@ type Dream struct {
 	At      time.Time `json:"at"`
 }
 
-// Record is what one event added to a dated file.
+// Record is the addition of one event to a dated file.
 type Record struct {
 	Kind    schema.RecordKind
 	Date    string
@@ -74,7 +74,7 @@ type VersionLine struct {
 	Removed int `json:"removed"`
 }
 
-// Origin is what an event of the memory was about, of which an item was taken.
+// Origin describes the event of the memory that an item was taken from.
 type Origin struct {
 	// Kind is empty if the event is a version of core memory that a person edited.
 	Kind      schema.RecordKind
@@ -89,18 +89,18 @@ type Origin struct {
 	Version int
 }
 
-// Tables reads the tables of tiers. Each method is one request, and reads what one agent remembers of one user. It is
+// Tables reads the tables of tiers. Each method is one request, and reads the memory of one agent about one user. It is
 // safe for concurrent use.
 //
-// All rows of a key are of the same event, so that none has to be preferred: where a query takes the first of a key, it
-// needs no FINAL.
+// All rows of a key come from the same event, so that none is preferred: a query that takes the first of a key needs no
+// FINAL.
 type Tables struct{ conn table.Conn }
 
 // NewTables returns the tables of a migrated database.
 func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
-// query runs a query whose first arguments are the user and the agent. Every read of one memory comes by here, so that none is
-// of several. The agent may be empty, the user not.
+// query runs a query whose first arguments are the user and the agent. Every read of one memory uses it, so that none
+// mixes memories. The agent may be empty, the user not.
 func (t *Tables) query(ctx context.Context, user, agent string, scan func(driver.Rows) error, sql string, args ...any) error {
 	if err := table.Required("user", user); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (t *Tables) Current(ctx context.Context, user, agent string) (Core, error) 
 
 // Version returns a version of core memory, or an error that wraps [ErrVersionNotFound].
 func (t *Tables) Version(ctx context.Context, user, agent string, version int) (Core, error) {
-	// The last version tells which ones there are.
+	// If the version is missing, the last one shows which versions exist.
 	found, err := t.cores(ctx, user, agent, "AND version = ? LIMIT 1", version)
 	switch {
 	case err != nil:
@@ -182,7 +182,7 @@ func (t *Tables) cores(ctx context.Context, user, agent, rest string, args ...an
 	return out, nil
 }
 
-// historySQL lists versions, each beside its parent. The texts of the items are compared where they are stored.
+// historySQL lists versions, each with its parent. The texts of the items are compared in the database.
 const historySQL = `
 	WITH (j -> arrayMap(i -> JSONExtractString(i, 'text'), JSONExtractArrayRaw(j))) AS texts
 	SELECT v.version, v.parent, v.origin, v.dream, v.restored, d.date, v.ts, v.actor, v.reason, length(v.held),
@@ -263,7 +263,7 @@ func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...a
 	return out, nil
 }
 
-// ReadDays returns, by date, the hash of what the last dream that read the day, and was not refused, read of it.
+// ReadDays returns, by date, the hash of the day's content as read by the last dream that was not refused.
 func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]string, error) {
 	out := map[string]string{}
 	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
@@ -279,7 +279,7 @@ func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]s
 	return out, nil
 }
 
-// Records returns what the dated files of the kind consist of, by date and in order. No dates means all. Flushes that
+// Records returns the records of the dated files of the kind, by date and in order. No dates means all. Flushes that
 // had nothing to record are left out.
 func (t *Tables) Records(ctx context.Context, user, agent string, kind schema.RecordKind, dates ...string) ([]Record, error) {
 	where, args := "user = ? AND agent = ? AND kind = ?", []any{string(kind)}
@@ -304,7 +304,7 @@ func (t *Tables) Records(ctx context.Context, user, agent string, kind schema.Re
 	return out, nil
 }
 
-// Origins returns what those of the ids that are of events were about.
+// Origins returns the origins of those ids that belong to events.
 func (t *Tables) Origins(ctx context.Context, user, agent string, ids []string) (map[string]Origin, error) {
 	out := map[string]Origin{}
 	if len(ids) == 0 {

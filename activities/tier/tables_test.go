@@ -124,7 +124,7 @@ var (
 	anyStatus = rapid.SampledFrom([]schema.DreamStatus{schema.DreamCommitted, schema.DreamUnchanged, schema.DreamIsRefused})
 )
 
-// drawnMemory draws the events of a memory, and remembers what they tell.
+// drawnMemory draws the events of a memory, and keeps their payloads.
 type drawnMemory struct {
 	benchMemory
 	versions []schema.CoreCommittedPayload
@@ -186,7 +186,7 @@ func (m *drawnMemory) draw(t *rapid.T) any {
 var anyScope = rapid.SampledFrom([]benchMemory{{"ann", ""}, {"ann", "a/b"}, {"ann/a", "b"}, {"José/я\"'", "代理 🤖"}})
 
 // TestI4 appends random events in random pages, some of which are projected twice, and rebuilds: the rows are the same.
-// What is read is what the events tell. That is I3 and I10 too.
+// The reads return the content of the events. That is I3 and I10 too.
 func TestI4(t *testing.T) {
 	t.Parallel()
 	tablesAreTheFold(t, 6)
@@ -221,7 +221,7 @@ func tablesAreTheFold(t *testing.T, n int) {
 	require.Equal(t, before, b.rows(t))
 }
 
-// requireTold reads all of a memory: it is what its events told.
+// requireTold reads all of a memory, and requires the content of its events.
 func (b *tierBench) requireTold(t require.TestingT, m *drawnMemory) {
 	ctx := context.Background()
 	versions, err := b.tables.Versions(ctx, m.user, m.agent, 1000, 0)
@@ -264,7 +264,7 @@ func (b *tierBench) requireTold(t require.TestingT, m *drawnMemory) {
 	}
 }
 
-// Every column is what its event says: nothing is lost, and nothing stands in the place of another.
+// Every column has the value of its event: none is lost, and none takes the place of another.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	b := newTierBench(t)
@@ -336,7 +336,7 @@ func benchVersion(n int, items ...string) schema.CoreCommittedPayload {
 	return p
 }
 
-// The memory of one is no other's, and what is read of an empty one is nothing.
+// A memory is read only by its owner, and reading an empty one returns nothing.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	b := newTierBench(t)

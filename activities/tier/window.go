@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Window is a part of what was gathered that one call of the model reads.
+// Window is a part of the gathered input that one call of the model reads.
 type Window struct {
 	// Prompt is the text of the call.
 	Prompt string
@@ -25,15 +25,15 @@ const (
 )
 
 // Windows returns the calls of the next level of a dream. The answers are those of the level before, nil for the first.
-// last is true if the answers to the windows are what [Compose] takes: then they hold the memory too. Otherwise each
-// answer to a window distills it, and Windows is called again with all of them. A distilled answer with a
-// [Answer.Problem] must not be used: the dream is to be refused, because it would leave out days unseen.
+// last is true if the answers to the windows are the input of [Compose]: then the windows contain the memory too.
+// Otherwise each answer to a window distills it, and Windows is called again with all of them. A distilled answer with
+// a [Answer.Problem] must not be used. The dream must be refused, because it would leave out days unseen.
 //
 // If everything fits into maxBytes, there is one window and it is the last level. Otherwise the sources of the days are
-// split into windows and each is distilled. The next level has what the answers state and the days say. Levels go on
-// until everything fits or a level has more than three quarters of the windows of the one before. Then the last level has
-// as many windows as it needs, each with the memory. A memory of more than half of maxBytes is split too: each window
-// has a part of it, and each part is in a window, because an item that no window shows could not be kept.
+// split into windows and each is distilled. The next level has those statements of the answers that the days support.
+// Levels go on until everything fits or a level has more than three quarters of the windows of the one before. Then the
+// last level has as many windows as it needs, each with the memory. A memory of more than half of maxBytes is split
+// too: each window has a part of it and each part a window, because an item that no window shows could not be kept.
 //
 // A maxBytes of less than a kibibyte counts as one. A window is larger if one item of the memory is, and all are if
 // there were more than maxWindows of them otherwise.
@@ -65,7 +65,7 @@ type piece struct {
 	text    string
 }
 
-// piecesOf returns what the days hold, source by source.
+// piecesOf returns the content of the days, source by source.
 func piecesOf(g schema.DreamGatheredPayload, l Labels) []piece {
 	var pieces []piece
 	for day := range g.Days {
@@ -85,7 +85,7 @@ func piecesOf(g schema.DreamGatheredPayload, l Labels) []piece {
 	return pieces
 }
 
-// distilled returns what the answers state and the days say, each once, on the newest day that says it.
+// distilled returns the statements of the answers that the days support, each once, on the newest day that says it.
 func distilled(g schema.DreamGatheredPayload, answers []Answer, l Labels) []piece {
 	grounds, said := groundsOf(g), newGrounds()
 	byDay := make([][]piece, len(g.Days))
@@ -210,7 +210,7 @@ func (w windower) pack(pieces []piece, room int) [][]promptDay {
 	return windows
 }
 
-// head returns the most that may have to stand before a piece.
+// head returns the most that may come before a piece.
 func (w windower) head(p piece) string {
 	head := "\n\n### " + w.g.Days[p.day].Date + "\n\n"
 	if p.learned {

@@ -304,7 +304,7 @@ func TestWindowsAreBounded(t *testing.T) {
 	require.Less(t, len(data), 20<<10)
 }
 
-// What one dream reads fits into the windows of a level as they are set: a backlog makes no window larger.
+// The input of one dream fits into the windows of a level as they are set: a backlog makes no window larger.
 func TestGatheredBytesFitTheWindows(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 4<<20, gatheredBytes(32<<10))

@@ -16,12 +16,12 @@ import (
 	"axiommind/schema"
 )
 
-// Access decides which files the inputs of workflows may name. Anyone who reaches Temporal can start a
-// workflow, and what is read is kept for ever. A file may be read when it lies in a root, or when the input
-// carries a [Grant]. Devices, pipes, and files of /proc, /sys and /dev are never read.
+// Access decides which files the inputs of workflows may name. Anyone who reaches Temporal can start a workflow, and
+// sources are kept for ever. A file may be read if it lies in a root, or if the input carries a [Grant]. Devices,
+// pipes, and files of /proc, /sys and /dev are never read.
 type Access struct{ options AccessOptions }
 
-// AccessOptions say what may be read.
+// AccessOptions configures which sources an [Access] may read.
 type AccessOptions struct {
 	// Roots are directories or single files. A relative root starts at the current directory. A root may be
 	// created later.
@@ -33,9 +33,9 @@ type AccessOptions struct {
 	KeyFile string
 	// Secrets are other files of keys and passwords. Like KeyFile they are never read as sources.
 	Secrets []string
-	// Ingested is told which source a build has read, once the log holds it. Default: nothing is told.
+	// Ingested is called with each source that a build has read, once the log holds it. Default: no call.
 	Ingested func(buildID, uri string)
-	// RawKeys encrypt what redaction takes out of messages, and it is kept. Default: it is gone.
+	// RawKeys encrypt the text that redaction takes out of messages, to keep it. Default: that text is dropped.
 	RawKeys *keyring.Ring
 }
 
@@ -55,7 +55,7 @@ func NewAccess(o AccessOptions) (*Access, error) {
 	return &Access{o}, nil
 }
 
-// keepsRaw reports whether what redaction takes out is kept.
+// keepsRaw reports whether the text that redaction takes out is kept.
 func (a *Access) keepsRaw() bool { return a.options.RawKeys != nil && a.options.RawKeys.Encrypts() }
 
 // Roots returns the roots that exist or were named, sorted.
@@ -74,8 +74,8 @@ func (a *Access) ReadSource(ctx context.Context, in schema.ProcessSessionInput) 
 	return readSource(ctx, in.URI, opts, func(path string) (*handle, error) { return a.resolve(path, in) })
 }
 
-// resolve finds the file that the input's path leads to. Where the input may not read, the error does not
-// tell whether there is a file.
+// resolve finds the file that the input's path leads to. Where the input may not read, the error does not reveal
+// whether there is a file.
 func (a *Access) resolve(path string, in schema.ProcessSessionInput) (*handle, error) {
 	f, err := resolveAnywhere(path)
 	var refused *forbidden
@@ -104,7 +104,7 @@ func (a *Access) resolve(path string, in schema.ProcessSessionInput) (*handle, e
 	return nil, a.refusal(path, "", in)
 }
 
-// isSecret reports whether the file is one of keys or passwords, by whatever name.
+// isSecret reports whether the file is the key file or one of Secrets, under any name.
 func (a *Access) isSecret(f *handle) bool {
 	for _, name := range append([]string{a.options.KeyFile}, a.options.Secrets...) {
 		if info, err := os.Stat(name); err == nil && os.SameFile(info, f.info) {

@@ -89,7 +89,7 @@ func uriOf(t *testing.T, path string) schema.ProcessSessionInput {
 	return schema.ProcessSessionInput{URI: uri}
 }
 
-// Files in the roots are read, by whatever path that leads there.
+// Files in the roots are read, by any path that leads there.
 func TestAccessInRoots(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -111,7 +111,7 @@ func TestAccessInRoots(t *testing.T) {
 	requireRead(t, late, uriOf(t, put(t, filepath.Join(p.dir, "late", "s.txt"), secret)))
 }
 
-// What lies outside is refused, however it is written, and the answer is the same whether it is there.
+// A file outside is refused in any spelling, and the answer is the same whether it exists or not.
 func TestAccessOutside(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -164,7 +164,7 @@ func TestAccessBadURI(t *testing.T) {
 	}
 }
 
-// Links out of a root lead nowhere, and the reason tells what root is missing.
+// Links out of a root lead nowhere, and the reason names the missing root.
 func TestAccessLinks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -187,7 +187,7 @@ func TestAccessLinks(t *testing.T) {
 	requireRefused(t, a, uriOf(t, filepath.Join(p.root, "circle")), schema.ErrorSourceUnreadable)
 }
 
-// Files that the kernel makes up are refused to everyone, whoever asks and by whatever way.
+// Files that the kernel generates are refused to everyone, by any path.
 func TestSystemFilesAreNeverRead(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -262,7 +262,7 @@ func TestHugeFile(t *testing.T) {
 	}
 }
 
-// The directories of agents in the home are roots, and what lies beside the sessions is in none.
+// The directories of agents in the home are roots, and files next to them are in none.
 func TestAccessAgents(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -290,7 +290,7 @@ func TestAccessAgents(t *testing.T) {
 	requireRead(t, a, uriOf(t, filepath.Join(p.home, ".claude/projects/s.txt")))
 }
 
-// Whatever is done to a path between the look and the opening, what is opened is what was judged.
+// However a path changes between the check and the opening, the opened file is the checked one.
 func TestReplacedBetweenLookAndOpen(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

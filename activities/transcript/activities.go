@@ -47,7 +47,7 @@ func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput
 	if in.SessionID != "" {
 		return in.SessionID, nil
 	}
-	// An id is made of what is stored: one of what was taken out would tell it to who can guess.
+	// An id is derived from the stored text. An id of the text before redaction would let others guess the secret.
 	in.Messages = redact.Messages(in.Messages)
 	if in.Statement != nil {
 		return in.StatementSessionID(), nil
@@ -74,7 +74,7 @@ func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput
 	return sessions[0].ID, nil
 }
 
-// IngestInput says what to read and for which build.
+// IngestInput names the session to read and its build.
 type IngestInput struct {
 	Session schema.ProcessSessionInput `json:"session"`
 	Build   schema.OpenedBuild         `json:"build"`
@@ -82,18 +82,18 @@ type IngestInput struct {
 	At time.Time `json:"at"`
 }
 
-// IngestResult counts what the session holds now.
+// IngestResult counts the session's messages after the ingest.
 type IngestResult struct {
 	// Unchanged is true when the log knew every message and the last build had done all of them
 	// with the same extractor. Nothing was written then.
 	Unchanged bool `json:"unchanged"`
-	// Resumed is true if the source is as the build to go on with has read it.
+	// Resumed is true if the source is the same as when the resumed build read it.
 	Resumed  bool `json:"resumed,omitempty"`
 	Messages int  `json:"messages"`
-	// NewMessages are those this build brought.
+	// NewMessages counts the messages that this build added.
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
-	// Redacted is how much was taken out of the messages that this build brought.
+	// Redacted counts the passages taken out of the messages that this build added.
 	Redacted int `json:"redacted,omitempty"`
 	// QueuedTo is the position of the last context of the queue that was read, if the input has Queued.
 	QueuedTo uint64 `json:"queued_to,omitempty"`
@@ -123,7 +123,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		return IngestResult{}, err
 	}
 	unseen := read.unseen
-	if !read.laid {
+	if !read.merged {
 		if unseen, err = logged.Unseen(ctx, read.session.Messages); err != nil {
 			return IngestResult{}, err
 		}
@@ -181,11 +181,11 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if _, err = a.log.Project(ctx, a.builds, key.Stream()); err != nil || a.index == nil {
 		return result, err
 	}
-	// What was said can be found from now on, whatever becomes of the extraction.
+	// The messages can be found from now on, even if the extraction fails.
 	return result, a.index.Enqueue(ctx, key.Stream())
 }
 
-// redactedIn counts what was taken out of the messages, by rule.
+// redactedIn counts the redactions in the messages, by rule.
 func redactedIn(messages []schema.Message) map[string]int {
 	var all redact.Counts
 	for _, m := range messages {
@@ -194,8 +194,8 @@ func redactedIn(messages []schema.Message) map[string]int {
 	return all
 }
 
-// redacted returns how much was taken out of what the build brought. If an earlier attempt has begun to store it, the start
-// that is stored tells.
+// redacted counts the redactions in the messages of the build. If an earlier attempt has begun to store them, it reads
+// the count from the stored start.
 func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload, begun bool) (int, error) {
 	if begun {
 		event, err := a.log.Get(ctx, schema.EventID(schema.BuildStartedKey(p.BuildID)))

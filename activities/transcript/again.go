@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// reading is what a build works on.
+// reading is the input of a build.
 type reading struct {
 	// session holds no messages if all of them are in the log.
 	session *Session
@@ -21,13 +21,13 @@ type reading struct {
 	unread string
 	// queued are the positions of the contexts that were read, of those that the input names.
 	queued []uint64
-	// unseen are the messages that the session does not hold, if laid is true: then they were laid into it already.
+	// unseen are the messages that the session does not hold. They count only if laid is true.
 	unseen []schema.Message
-	laid   bool
+	merged bool
 }
 
-// reading reads the source of the input. The log takes the place of a source that is tried again and is there no more,
-// provided that it holds all of it: inline messages are nowhere else, and a file may be gone.
+// reading reads the source of the input. On a retry, the log replaces a source that cannot be read again, provided that
+// it holds all of it: inline messages are nowhere else, and a file may be gone.
 func (a *Activities) reading(ctx context.Context, in schema.ProcessSessionInput, build schema.OpenedBuild, logged *session.Session) (reading, error) {
 	switch {
 	case in.FromLog:

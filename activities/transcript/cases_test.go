@@ -20,7 +20,7 @@ func TestCases(t *testing.T) {
 	sharedtest.RunAreas(t, sharedtest.Judges{"message_filter": judgeFilter})
 }
 
-// judgeFilter says what is wrong with what the windows of a session show. It returns "" if nothing is.
+// judgeFilter reports wrong messages in the windows of a session. It returns "" if there are none.
 func judgeFilter(input, expect json.RawMessage) string {
 	var in struct {
 		Messages []givenMessage `json:"messages"`
@@ -73,7 +73,7 @@ func (m givenMessage) text() string {
 	return text
 }
 
-// shown ingests the messages as a source and returns what a model is shown of them.
+// shown ingests the messages as a source and returns the messages that a model is shown.
 func shown(given []givenMessage) ([][2]string, error) {
 	var source bytes.Buffer
 	for _, m := range given {
@@ -112,7 +112,7 @@ func shown(given []givenMessage) ([][2]string, error) {
 	return out, nil
 }
 
-// What the areas' words say, beyond the cases at hand.
+// judgeFilter handles inputs that the recorded cases do not have.
 func TestJudgeFilter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ input, expect string }{

@@ -9,10 +9,9 @@ import (
 	"axiommind/schema"
 )
 
-// Grant signs the input's file, project, user and agent with the key, which it makes if there is none. With
-// the grant in the input, a worker that has the same key, so one of the same user on the same machine, reads
-// the file although it lies outside the worker's roots. A grant is void once the URI leads to another path, and after
-// 90 days.
+// Grant signs the input's file, project, user and agent with the key, which it makes if there is none. The grant lets a
+// worker with the same key read the file, although it lies outside the worker's roots. Such a worker runs as the same
+// user on the same machine. A grant is void once the URI leads to another path, and after 90 days.
 func Grant(keyFile string, in schema.ProcessSessionInput) (string, error) {
 	path, err := absolutePath(in.URI)
 	if err != nil {

@@ -74,8 +74,8 @@ func TestGrant(t *testing.T) {
 	requireRefused(t, a, in, schema.ErrorSourceForbidden)
 }
 
-// Files of keys are no sources, by whatever name. Neither are files that only their owner may read and that show no format, unless a
-// person gives them.
+// Files of keys are no sources, under any name. Neither are files that only their owner may read and that show no
+// format, unless a person gives them.
 func TestSecretsAreNoSources(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -127,7 +127,7 @@ func TestSecretsAreNoSources(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The key is worth what it protects: it is never a source, and one that others can read permits nothing.
+// The key is protected like the sources: it is never a source itself, and one that others can read permits nothing.
 func TestGrantKey(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

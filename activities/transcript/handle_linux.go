@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handle holds a file without opening it. The file that was checked is the one that open opens, whatever
-// becomes of its path meanwhile.
+// handle holds a file without opening it. The file that was checked is the one that open opens, even if its path
+// changes meanwhile.
 type handle struct {
 	// path is where the file lies, without links.
 	path string
 	info fs.FileInfo
-	// virtual says that the kernel makes up what the file holds.
+	// virtual says that the kernel generates the content, as in /proc.
 	virtual bool
 	// private says that only the file's owner may read it, and that no person gave it: it may be a key.
 	private bool
-	held    *os.File
+	file    *os.File
 }
 
 // resolve finds the file that a path leads to, without opening it: a device does nothing, and a pipe does not
@@ -37,9 +37,9 @@ func resolve(path string) (*handle, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	f := &handle{held: os.NewFile(uintptr(fd), path)}
+	f := &handle{file: os.NewFile(uintptr(fd), path)}
 	var system unix.Statfs_t
-	if f.info, err = f.held.Stat(); err == nil {
+	if f.info, err = f.file.Stat(); err == nil {
 		f.path, err = os.Readlink(f.link())
 	}
 	if err == nil {
@@ -53,14 +53,14 @@ func resolve(path string) (*handle, error) {
 	return f, nil
 }
 
-// virtualSystems are those whose files tell of the kernel, of processes and of devices, or steer them.
+// virtualSystems are the file systems that show or control the kernel, processes and devices.
 var virtualSystems = []int64{
 	unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEVPTS_SUPER_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
 	unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.SELINUX_MAGIC, unix.SMACK_MAGIC,
 	unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.EFIVARFS_MAGIC, unix.NSFS_MAGIC, unix.BINFMTFS_MAGIC,
 }
 
-func (f *handle) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.held.Fd()) }
+func (f *handle) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.file.Fd()) }
 
 // open opens the file for reading.
 func (f *handle) open() (*os.File, error) {
@@ -71,10 +71,10 @@ func (f *handle) open() (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.path), nil
 }
 
-// openRoot opens the directory. What is opened below it lies in it.
+// openRoot opens the directory. Files opened below it cannot lie outside of it.
 func (f *handle) openRoot() (*os.Root, error) { return os.OpenRoot(f.link()) }
 
-// identity returns what the names of a file with several have in common.
+// identity returns the device and inode of a file with several names, which all of them share.
 func identity(info fs.FileInfo) (id string, several bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || stat.Nlink < 2 {
@@ -83,7 +83,7 @@ func identity(info fs.FileInfo) (id string, several bool) {
 	return fmt.Sprintf("%d/%d", stat.Dev, stat.Ino), true
 }
 
-func (f *handle) close() { _ = f.held.Close() }
+func (f *handle) close() { _ = f.file.Close() }
 
 func uninterrupted(call func() (int, error)) (n int, err error) {
 	for {

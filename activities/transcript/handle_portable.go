@@ -18,7 +18,7 @@ type handle struct {
 	// path is where the file lies, without links.
 	path string
 	info fs.FileInfo
-	// virtual says that the kernel makes up what the file holds.
+	// virtual says that the kernel generates the content, as in /proc.
 	virtual bool
 	// private says that only the file's owner may read it, and that no person gave it: it may be a key.
 	private bool
@@ -97,7 +97,7 @@ func nonblock() int {
 	return syscall.O_NONBLOCK
 }
 
-// openRoot opens the directory. What is opened below it lies in it.
+// openRoot opens the directory. Files opened below it cannot lie outside of it.
 func (f *handle) openRoot() (*os.Root, error) {
 	root, err := os.OpenRoot(f.path)
 	if err != nil {

@@ -22,9 +22,9 @@ const maxChunkBytes = 256 << 10
 const maxAppendBytes = 4 << 20
 
 // ingestEvents yields the session_ingested events of the unseen messages, in order. Their keys name the messages they
-// hold, so that the same messages are never ingested twice. Before each come those that keep what redaction took out of its
-// messages: after a crash in between, a retry appends what is missing. It empties unseen as it goes, so that texts that are in the
-// log need no memory.
+// hold, so that the same messages are never ingested twice. The sealed originals of an event's messages come before it:
+// after a crash in between, a retry appends the missing events. It empties unseen on the way, to free the texts that
+// are already in the log.
 func (a *Activities) ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skipped []schema.Skipped, build string) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
 		p.Skipped = skipped
@@ -52,7 +52,7 @@ func (a *Activities) ingestEvents(p schema.SessionIngestedPayload, unseen []sche
 	}
 }
 
-// sealOriginals yields the events that keep what redaction took out of the messages, and reports whether to go on.
+// sealOriginals yields events with the sealed originals of redacted messages, and reports whether to go on.
 func (a *Activities) sealOriginals(p schema.SessionIngestedPayload, build string, yield func(schema.Event, error) bool) bool {
 	if !a.access.keepsRaw() {
 		return true
@@ -118,8 +118,8 @@ func (a *Activities) readInline(ctx context.Context, messages []schema.InlineMes
 	return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
 }
 
-// inlineSession makes a session of messages given in a workflow's input. What a harness injected becomes messages of its
-// own, except in a statement. With keep, the messages keep what is redacted of them.
+// inlineSession makes a session of messages given in a workflow's input. Passages injected by a harness become messages
+// of their own, except in a statement. With keep, the messages keep the redacted text.
 func inlineSession(ctx context.Context, messages []schema.InlineMessage, stated *schema.Statement, keep bool) (*Session, error) {
 	s := &Session{Format: schema.FormatInline}
 	for i, in := range messages {
@@ -161,7 +161,7 @@ func inlineSession(ctx context.Context, messages []schema.InlineMessage, stated 
 		}
 		parts := []schema.Message{m}
 		if stated == nil {
-			parts = format.Apart(m)
+			parts = format.Split(m)
 		}
 		for n, part := range parts {
 			if part.Index = len(s.Messages); n > 0 && in.ID != "" {

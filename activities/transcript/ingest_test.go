@@ -116,7 +116,7 @@ func TestInlineSession(t *testing.T) {
 	require.EqualError(t, err, `message 0: role "robot" is not user, assistant, system or tool`)
 }
 
-// What a harness put into a message given in a workflow's input is not what the user said.
+// Injected passages in a message of a workflow's input are not the user's words.
 func TestInlineSessionTakesMessagesApart(t *testing.T) {
 	t.Parallel()
 	in := []schema.InlineMessage{

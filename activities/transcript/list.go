@@ -16,9 +16,9 @@ import (
 	"axiommind/schema"
 )
 
-// ListSessions lists the sessions of a directory, or of a file that holds several, as the items of a batch: in the order
-// of their paths, and in a file in its own. What cannot be read is an item that is refused, and what is no transcript is
-// passed over. A file that is named itself must be a transcript.
+// ListSessions lists the sessions of a directory, or of a file that holds several, as the items of a batch. Files come
+// in the order of their paths, sessions in the order of their file. An unreadable file becomes a refused item; a file
+// that is no transcript is passed over. A file given by name must be a transcript.
 func (a *Activities) ListSessions(ctx context.Context, in batch.ListInput[schema.ImportSessionsInput]) (batch.Listed, error) {
 	return boundary.Run(ctx, in, a.listSessions)
 }
@@ -43,7 +43,7 @@ func (a *Activities) listSessions(ctx context.Context, in batch.ListInput[schema
 	return to.Close(ctx)
 }
 
-// listed takes what is listed. It is a [batch.Lister].
+// listed receives the sessions that a lister finds. It is a [batch.Lister].
 type listed interface {
 	Add(ctx context.Context, item schema.BatchItem, cursor string) error
 	PassOver(ctx context.Context, p schema.PassedOver, cursor string) error
@@ -70,7 +70,7 @@ type lister struct {
 	granted bool
 }
 
-// lister returns what lists the input's source, if the input may name it.
+// lister returns the lister of the input's source, if the input may name it.
 func (a *Access) lister(in schema.ImportSessionsInput) (*lister, error) {
 	path, err := absolutePath(in.URI)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c listCursor) covers(file string) bool {
 	return order < 0 || order == 0 && c.session == ""
 }
 
-// list lists what comes after the cursor.
+// list lists the sessions after the cursor.
 func (l *lister) list(ctx context.Context, after listCursor) error {
 	suspect := l.killed > 0 && l.killed%MaxKills == 0
 	if !l.source.info.IsDir() {
@@ -158,7 +158,7 @@ func (l *lister) list(ctx context.Context, after listCursor) error {
 // errKilled is the refusal of a file that workers died with.
 var errKilled = boundary.Invalid(schema.ErrorSourceKills, fmt.Errorf("%d workers died while they read it: split it, or leave it out", MaxKills))
 
-// visit lists what the walk has found.
+// visit lists one file of the walk.
 func (l *lister) visit(ctx context.Context, file string, info fs.FileInfo, err error, after string) error {
 	path, cursor := filepath.Join(l.path, file), listCursor{file: file}.String()
 	passOver := func(reason string) error {
@@ -335,7 +335,7 @@ func LeftOut(s *Session, is, given string, read func() (schema.Source, error)) s
 	return ""
 }
 
-// reasonOf is the text of the error without the path, which stands beside it.
+// reasonOf is the text of the error without the path, which the item names already.
 func reasonOf(err error, path string) string {
 	var of *fs.PathError
 	if errors.As(err, &of) {

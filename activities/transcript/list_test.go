@@ -17,7 +17,7 @@ import (
 	"axiommind/schema"
 )
 
-// taken is what a lister has listed. It breaks off after so many.
+// taken collects the items of a lister. It fails after breaksOff items.
 type taken struct {
 	items     []schema.BatchItem
 	passed    map[string]string
@@ -111,8 +111,8 @@ func library(t *testing.T, p place) string {
 	return dir
 }
 
-// A directory is listed in the order of its paths. What cannot be read is refused, what is no transcript is passed over,
-// and links are not followed.
+// A directory is listed in the order of its paths. Unreadable files are refused, files that are no transcripts are
+// passed over, and links are not followed.
 func TestListDirectory(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -154,7 +154,7 @@ func TestListDirectory(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(got), "the secret")
 }
 
-// Wherever an attempt breaks off, the next one goes on: all that is listed is what one attempt lists.
+// Wherever an attempt breaks off, the next one continues: together they list the same items as one whole attempt.
 func TestListGoesOn(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -178,8 +178,8 @@ func TestListGoesOn(t *testing.T) {
 	}
 }
 
-// A grant for a directory opens what lies in it, to one scope, and each file under a grant of its own. It opens nothing
-// that a link leads to, nor what the directory is replaced by.
+// A grant for a directory opens the files in it, to one scope, and each file under a grant of its own. It opens neither
+// the target of a link nor a replacement of the directory.
 func TestListGranted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -288,7 +288,7 @@ func TestListRefusesFilesThatKill(t *testing.T) {
 	require.Equal(t, map[string]int{"b.jsonl": 3, "d.jsonl": 3}, d.deaths)
 }
 
-// What vanishes, grows or is replaced by a link while it is listed holds up nothing, and opens nothing.
+// A file that vanishes, grows or is replaced by a link during the listing does not hold it up, and opens nothing.
 func TestListWhileItChanges(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -322,7 +322,7 @@ func TestListWhileItChanges(t *testing.T) {
 	require.Contains(t, got.passed[filepath.Join(dir, "3.jsonl")], "is a symbolic link")
 }
 
-// A session whose id is too long is refused under the beginning of its id, and the list goes on after it, also from the
+// A session with too long an id is refused under the beginning of its id. The list continues after it, also from the
 // cursor of an attempt that broke off there.
 func TestListLongIDs(t *testing.T) {
 	t.Parallel()

@@ -16,17 +16,18 @@ import (
 // for the next build.
 const maxQueuedBytes = 2 << 20
 
-// queued reads contexts of the session's queue: messages, or the transcript that they name. It takes the first ones of the
-// input that are of one kind.
+// queued reads contexts of the session's queue: messages, or the transcript that they name. It takes the input's first
+// contexts of one kind.
 //
-// The start of a build says which ones it took, and is stored together with the messages. So no context of messages is laid
-// into the session twice, whatever the session has become since. A transcript is read again, which changes nothing.
+// The start of a build names the contexts that it took, and is stored together with the messages. So no context of
+// messages is added to the session twice, even if the session has changed since. A transcript is read again, which
+// changes nothing.
 func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, build schema.OpenedBuild, logged *session.Session) (reading, error) {
 	last, own, err := a.lastQueued(ctx, logged, build.BuildID)
 	if err != nil {
 		return reading{}, err
 	}
-	if own != nil { // An attempt of this build has begun to store what it took.
+	if own != nil { // An attempt of this build has begun to store these contexts.
 		in.Queued = own
 	}
 	r := reading{session: &Session{Format: schema.FormatQueue}, source: schema.Source{Format: schema.FormatQueue}, queued: in.Queued}
@@ -53,7 +54,7 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 	return r, err
 }
 
-// take lays the messages of the contexts into the session.
+// take adds the messages of the contexts to the session.
 func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSessionInput, logged *session.Session, contexts []queue.Context) error {
 	parts := make([][]schema.Message, len(contexts))
 	for i, c := range contexts {
@@ -72,12 +73,12 @@ func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSess
 	r.session.Started = contexts[0].At
 	r.source.SHA256 = positionsHash(r.queued)
 	unseen, err := logged.Continue(ctx, parts)
-	r.unseen, r.laid = unseen, true
+	r.unseen, r.merged = unseen, true
 	return err
 }
 
-// Pending returns the messages of the contexts that the session does not hold yet, and the number of the transcripts that the
-// contexts name, which it does not read.
+// Pending returns the messages of the contexts that the session does not hold yet. It does not read the transcripts
+// that the contexts name, but returns their number.
 func Pending(ctx context.Context, logged *session.Session, contexts []queue.Context) (messages []schema.Message, transcripts int, err error) {
 	var parts [][]schema.Message
 	uris := map[string]bool{}

@@ -24,8 +24,8 @@ func token(n int) string {
 	return b.String()
 }
 
-// What a message holds of secrets is gone before the message is anything: given inline, in each part of a harness's record,
-// in chunks, and across what a harness injected. (I9)
+// Secrets are gone before a message is stored or sent: given inline, in each part of a harness's record, in chunks, and
+// across injected passages. (I9)
 func TestI9MessagesAreRedacted(t *testing.T) {
 	t.Parallel()
 	secret := token(40)
@@ -73,7 +73,7 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 	require.Equal(t, "my password is "+schema.Redacted("named-secret")+" "+schema.Redacted("private")+"\n", leaked(parsed[0].Messages))
 }
 
-// The parts of a message keep what was taken out of each, so that they give back all of it, wherever a harness injected
+// The parts of a message keep their originals, which together restore the whole message, wherever a harness injected
 // something.
 func TestPartsKeepWhatWasTakenOut(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestPartsKeepWhatWasTakenOut(t *testing.T) {
 	})
 }
 
-// The id of a session without one is made of what is stored.
+// A session without an id gets one that is derived from the stored text.
 func TestI9IDsTellNothing(t *testing.T) {
 	t.Parallel()
 	id := func(secret string, statement *schema.Statement) string {

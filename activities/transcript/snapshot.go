@@ -13,7 +13,8 @@ import (
 	"axiommind/activities/transcript/format"
 )
 
-// sidecars are what SQLite keeps beside a database and needs to read it. Its shared memory it makes anew.
+// sidecars are the suffixes of the files that SQLite needs to read a database. It can rebuild the third, its shared
+// memory.
 var sidecars = []string{"-wal", "-journal"}
 
 const (
@@ -27,8 +28,9 @@ const (
 	logBytes    = 32
 )
 
-// snapshot copies a database that others may be writing, with its sidecars, to a new file, unless they have more bytes than the
-// limit. SQLite itself opens files by their paths, which may be replaced by links meanwhile, and writes beside them.
+// snapshot copies a database that other processes may be writing, with its sidecars, to a new file, unless they have
+// more bytes than the limit. SQLite cannot read the original safely: it opens files by paths that a link may replace
+// meanwhile, and writes next to them.
 func snapshot(ctx context.Context, path, name string, limit int64) error {
 	for try := range snapshotTries {
 		if try > 0 {
@@ -42,9 +44,8 @@ func snapshot(ctx context.Context, path, name string, limit int64) error {
 	return fmt.Errorf("%w: %q was written all the while it was copied", format.ErrTryAgain, path)
 }
 
-// copyOnce copies the database and reports whether the copy is consistent: the database did not change, and
-// its log was not started again. What was appended to the log meanwhile is a later state, or is incomplete
-// and ignored by SQLite.
+// copyOnce copies the database and reports whether the copy is consistent: the database did not change, and its log was
+// not started again. Bytes appended to the log meanwhile are a later state, or are incomplete and ignored by SQLite.
 func copyOnce(ctx context.Context, path, name string, limit int64) (whole bool, err error) {
 	file, err := openExactly(path)
 	if err != nil {

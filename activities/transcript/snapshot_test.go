@@ -46,7 +46,7 @@ func requireLive(t *testing.T, sessions []*Session) {
 	require.Equal(t, "still in the log", sessions[0].Messages[0].Text)
 }
 
-// A database is read with what SQLite keeps beside it, and with nothing that a link there leads to.
+// A database is read with its SQLite sidecars, but no link in their place is followed.
 func TestAccessDatabase(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -63,7 +63,7 @@ func TestAccessDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprint(before), fmt.Sprint(after), "nothing is written beside the database")
 
-	// A single file is a root with what lies beside it; a grant is for it too.
+	// A single file is a root together with its sidecars. A grant covers them too.
 	requireSame := func(a *Access, in schema.ProcessSessionInput) {
 		sessions, _, err := a.ReadSource(t.Context(), in)
 		require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestAccessDatabase(t *testing.T) {
 	require.Contains(t, reason, `-wal" is or has become a link`)
 }
 
-// What breaks a database is final: reading it again would not mend it.
+// A broken database is a final error: a second attempt would not mend it.
 func TestBrokenDatabaseIsFinal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -67,8 +67,8 @@ func sessionID(s *Session, uri string, place int) string {
 	return "file-" + schema.HashParts(uri, fmt.Sprint(place))[:20]
 }
 
-// ReadSource reads the sessions of a URI, each with its id set, and describes what was read. It reads every
-// file that the program's user can read; for a URI that someone else gave, see [Access].
+// ReadSource reads the sessions of a URI, each with its id set, and describes the source. It reads every file that the
+// program's user can read; for a URI from someone else, see [Access].
 func ReadSource(ctx context.Context, uri, formatName string) ([]*Session, schema.Source, error) {
 	return readSource(ctx, uri, format.Options{Format: formatName}, resolveAnywhere)
 }
@@ -127,7 +127,7 @@ func readFrom(ctx context.Context, r io.Reader, opts format.Options) ([]*Session
 	switch {
 	case errors.As(err, &known), ctx.Err() != nil, errors.Is(err, format.ErrTryAgain):
 		return nil, schema.Source{}, err
-	case err != nil: // What is cut off or broken stays so.
+	case err != nil: // A retry would not mend a truncated or broken file.
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceUnreadable, err)
 	}
 	source := schema.Source{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: counter.n}

@@ -15,5 +15,5 @@ var (
 	ErrNotTranscript = format.ErrNotTranscript
 )
 
-// Formats lists what can be read, in the order of detection.
+// Formats lists the readable formats, in the order of detection.
 func Formats() []format.Format { return format.All() }

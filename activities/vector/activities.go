@@ -10,11 +10,11 @@ import (
 	"axiommind/schema"
 )
 
-// ErrOtherEmbedder is returned if a worker is asked to write vectors of an embedder that was never chosen.
+// ErrOtherEmbedder is returned for a write of vectors of an embedder that was never chosen.
 var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("this embedder is not one that was chosen"))
 
-// ErrNoEmbedder is returned if a worker is asked to write vectors of an embedder that it can't have, or whose vectors are
-// deleted. The next attempt may meet another worker, or ask for the embedder in use.
+// ErrNoEmbedder is returned for a write of vectors of an embedder that is unavailable to this worker, or whose vectors
+// are deleted. The next attempt may run on another worker, or use the embedder in use.
 var ErrNoEmbedder error = noEmbedder{}
 
 type noEmbedder struct{}
@@ -24,7 +24,7 @@ func (noEmbedder) FailureType() string { return schema.ErrorVectorUnavailable }
 func (noEmbedder) Retryable() bool     { return true }
 func (noEmbedder) Uncertain() bool     { return true }
 
-// Activities indexes sessions, and runs the work of the only writer of each collection.
+// Activities indexes sessions, and runs the work of each collection's only writer.
 type Activities struct {
 	indexes  *Indexes
 	temporal client.Client
@@ -83,8 +83,8 @@ func (in ReconcileInput) Validate() error {
 	return nil
 }
 
-// ReconcileCollection compares the collection with the log and requests what has drifted again. Only the
-// vector_writer workflow may call it.
+// ReconcileCollection compares the collection with the log and requests the drifted items again. Only the vector_writer
+// workflow may call it.
 func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput) (Report, error) {
 	return boundary.Run(ctx, in, a.reconcile)
 }

@@ -16,25 +16,25 @@ import (
 	"axiommind/schema"
 )
 
-// The name of a collection is an alias in Weaviate: it leads to a class, the generation in use. The client looks the
-// class up, because Weaviate takes an alias in some places only: not where tenants are made, and not
-// in a filter (weaviate#8995, #11561).
+// The name of a collection is an alias in Weaviate for a class, the generation in use. The client resolves the alias
+// itself, because Weaviate does not accept an alias everywhere: not for creating tenants, and not in a filter
+// (weaviate#8995, #11561).
 
-// aliasOf is an alias as Weaviate's REST endpoint takes and returns it. The client library does not know aliases.
+// aliasOf is an alias in Weaviate's REST API. The client library does not support aliases.
 type aliasOf struct {
 	Alias string `json:"alias,omitempty"`
 	Class string `json:"class"`
 }
 
-// maxAnswer limits how much of an answer is read, in bytes.
+// maxAnswer limits the size of an answer, in bytes.
 const maxAnswer = 256 << 20
 
 // maxAttempts bounds the attempts at a GET whose answer breaks off.
 const maxAttempts = 3
 
-// request sends a request that the client library can't, and decodes the answer unless into is nil. A GET whose answer breaks off
-// is sent again: a loaded server was seen to break off the list of its collections, and Go's client repeats a request only while
-// nothing of the answer has come.
+// request sends a request that the client library can't, and decodes the answer unless into is nil. A GET whose answer
+// breaks off is retried: a loaded server was seen to break off the list of its collections, and Go's client retries a
+// request only before the answer begins.
 func (c *Client) request(ctx context.Context, op, method, path string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -79,8 +79,8 @@ func (c *Client) send(ctx context.Context, op, method, path string, data []byte,
 	return nil
 }
 
-// class returns the Weaviate class that the name leads to. A name without an alias is its own class: a generation is, and
-// so is a collection that was made before there were generations. The class need not exist.
+// class returns the Weaviate class that the name refers to. A name without an alias is its own class: a generation, or
+// a collection from before there were generations. The class need not exist.
 func (c *Client) class(ctx context.Context, collection string) (string, error) {
 	if _, n := schema.SplitGeneration(collection); n > 0 {
 		return collection, nil
@@ -96,41 +96,41 @@ func (c *Client) class(ctx context.Context, collection string) (string, error) {
 	return alias.Class, err
 }
 
-// leadKept is how long a search uses what a name led to. A generation stays whole until it is deleted, and then it is looked up
-// again; who writes looks it up each time.
-const leadKept = searchersKeep
+// classTTL is how long searches cache the class of a name. A generation stays complete until it is deleted, and then
+// the name is looked up again. Writes look it up each time.
+const classTTL = searchersKeep
 
-// lead is where a name led to at a time.
-type lead struct {
+// cachedClass is the class of a name at a time.
+type cachedClass struct {
 	class string
 	at    time.Time
 }
 
-// recentClass is the class that the name led to a moment ago.
+// recentClass returns the class of the name, possibly from the cache.
 func (c *Client) recentClass(ctx context.Context, collection string) (string, error) {
 	c.mu.Lock()
-	last := c.led[collection]
+	last := c.cached[collection]
 	c.mu.Unlock()
-	if time.Since(last.at) < leadKept {
+	if time.Since(last.at) < classTTL {
 		return last.class, nil
 	}
 	return c.freshClass(ctx, collection)
 }
 
-// freshClass looks the class up for searches to come.
+// freshClass looks up the class and caches it for later searches.
 func (c *Client) freshClass(ctx context.Context, collection string) (string, error) {
 	class, err := c.class(ctx, collection)
 	if err == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.led[collection] = lead{class, time.Now()}
+		c.cached[collection] = cachedClass{class, time.Now()}
 	}
 	return class, err
 }
 
-// Point makes the name of the collection lead to the class from now on. Requests that have begun end in the class that
-// it led to before. A class that has the very name of the collection is deleted, because it hides the alias; until the
-// alias is there, which takes some milliseconds, a search finds nothing.
+// Point switches the name of the collection to the class. Requests that have begun end in the earlier class. A class
+// with the very name of the collection is deleted, because it hides the alias. Until the alias exists, which takes some
+// milliseconds, a search finds nothing.
 func (c *Client) Point(ctx context.Context, collection, class string) error {
 	const op = "switch collection"
 	path := "/aliases/" + url.PathEscape(collection)
@@ -161,7 +161,7 @@ func (c *Client) Point(ctx context.Context, collection, class string) error {
 	return err
 }
 
-// generations returns the classes that are generations of the collection, the first first.
+// generations returns the classes that are generations of the collection, the oldest first.
 func (c *Client) generations(ctx context.Context, collection string) ([]listedClass, error) {
 	classes, err := c.classes(ctx)
 	if err != nil {
@@ -182,10 +182,10 @@ func generation(class string) int {
 	return n
 }
 
-// EnsureCollection creates the collection if it is missing, and returns the class that its name leads to. Concurrent
+// EnsureCollection creates the collection if it is missing, and returns the class that its name refers to. Concurrent
 // calls are safe. If the class has no tenants or another kind of index, the error is ErrCollection and nothing is
-// changed. If the name leads nowhere but there are generations, it leads to the last one from then on: whoever deleted
-// the one in use did not want to lose the other.
+// changed. If the name has no class but there are generations, it is switched to the last one: the deletion of the
+// class in use need not lose the others.
 func (c *Client) EnsureCollection(ctx context.Context, collection string) (class string, err error) {
 	class, err = c.class(ctx, collection)
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *Client) ensureClass(ctx context.Context, want schema.WeaviateClass) err
 		if err = c.fail(op, c.writer.CreateClass(ctx, want)); err == nil {
 			return nil
 		}
-		// Another writer may have created it first. What counts is what exists now.
+		// Another writer may have created it first. Only the existing class counts.
 		created := err
 		if got, err = c.definition(ctx, op, want.Class); err != nil {
 			return created

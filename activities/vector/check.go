@@ -15,16 +15,16 @@ import (
 // ErrKeywordSearch is returned if the server's keyword search misses documents.
 var ErrKeywordSearch = errors.New("keyword search loses documents")
 
-// Sizes of the test data of [Client.CheckKeywordSearch]: many times more documents than a result holds.
+// Sizes of the test data of [Client.CheckKeywordSearch]: many times more documents than a result has.
 const (
 	probeDocuments = 400
 	probeLimit     = 5
 )
 
-// CheckKeywordSearch checks that keyword search finds documents that were just written. It writes documents that
-// share a frequent word, some of which also contain a rare word, and searches for the rare word. It uses a collection
-// of its own, which it deletes. Weaviate up to 1.35 misses such documents if its BlockMax index is on, which is the
-// default (weaviate#11780, #11779). The error then wraps ErrKeywordSearch and says what to do.
+// CheckKeywordSearch checks that keyword search finds documents that were just written. It writes documents that share
+// a frequent word, some of which also contain a rare word, and searches for the rare word. It uses a temporary
+// collection, which it deletes. Weaviate up to 1.35 misses such documents if its BlockMax index is on, which is the
+// default (weaviate#11780, #11779). The error then wraps ErrKeywordSearch and names a remedy.
 func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 	const project, version = "probe", "probe"
 	class := schema.VectorCollection(fmt.Sprintf("probe-%d", time.Now().UnixNano()))

@@ -12,13 +12,14 @@ import (
 	"axiommind/schema"
 )
 
-// Choice is which embedding versions the log knows: a fold of the events of [schema.EmbedderStream].
+// Choice has the embedding versions that the log knows: a fold of the events of [schema.EmbedderStream].
 type Choice struct {
-	// Used is the version that searches use, empty before the first worker came. Chosen is the one that is to take its place,
-	// or the same.
+	// Used is the version that searches use, empty before the first worker started. Chosen is the version that will
+	// replace it, or the same.
 	Used   string `json:"used"`
 	Chosen string `json:"chosen"`
-	// Old are the versions whose vectors are still there and no longer needed, Dropped those whose vectors are deleted.
+	// Old are the versions whose vectors still exist but are no longer needed, and Dropped those whose vectors are
+	// deleted.
 	Old     []string `json:"old,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
 	// Since is when the version was chosen.
@@ -27,7 +28,7 @@ type Choice struct {
 	seq uint64
 }
 
-// Versions returns the versions with which everything is indexed, that in use first.
+// Versions returns the versions that items are indexed with, the one in use first.
 func (c Choice) Versions() []string {
 	if c.Used == c.Chosen {
 		return []string{c.Used}
@@ -35,8 +36,8 @@ func (c Choice) Versions() []string {
 	return []string{c.Used, c.Chosen}
 }
 
-// apply returns the choice after the event. Versions are used and dropped by workers that may have been overtaken: an event
-// about a version that was not chosen last, or that is needed, changes nothing.
+// apply returns the choice after the event. The worker that uses or drops a version may be out of date: an event about
+// a version that was not chosen last, or that is needed, changes nothing.
 func (c Choice) apply(event schema.Event) (Choice, error) {
 	payload, err := schema.DecodePayload(event)
 	if err != nil {
@@ -68,22 +69,21 @@ func (c Choice) apply(event schema.Event) (Choice, error) {
 	return c, nil
 }
 
-// without returns the versions but for some, in a slice of its own.
+// without returns a new slice of the versions without some.
 func without(versions []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(versions), func(v string) bool { return slices.Contains(some, v) })
 }
 
-// How long a choice that was read is used. Those who search ask often, because what is indexed from now on is found by the
-// version in use alone. Those who write may do without while nothing changes: what they index with the version before is
-// indexed again before that is deleted.
-// The time of writers is [schema.Timing.Embedder].
+// How long a choice is cached. Searches read it often, because new items may be indexed only with the version in use.
+// Writers can cache it longer while nothing changes: items that they index with the old version are indexed again
+// before that version is deleted. The time for writers is [schema.Timing.Embedder].
 const searchersKeep = 2 * time.Second
 
-// Choices reads and writes which embedding version is in use. It is safe for concurrent use.
+// Choices reads and writes the choice of the embedding version. It is safe for concurrent use.
 type Choices struct {
 	log   Log
 	actor string
-	// kept is how long a choice is used while nothing changes.
+	// kept is how long a choice is cached while nothing changes.
 	kept time.Duration
 
 	mu   sync.Mutex
@@ -96,7 +96,7 @@ func newChoices(log Log, kept time.Duration) *Choices {
 	return &Choices{log: log, actor: "vector_writer", kept: kept}
 }
 
-// Now returns the choice as the log holds it.
+// Now returns the current choice of the log.
 func (c *Choices) Now(ctx context.Context) (Choice, error) {
 	choice, err := c.fold(ctx)
 	if err == nil {
@@ -123,7 +123,7 @@ func (c *Choices) fold(ctx context.Context) (choice Choice, err error) {
 	return choice, nil
 }
 
-// Recent returns the choice as it was a moment ago.
+// Recent returns the choice, possibly from the cache.
 func (c *Choices) Recent(ctx context.Context) (Choice, error) {
 	c.mu.Lock()
 	choice, kept := c.last, c.kept
@@ -138,8 +138,7 @@ func (c *Choices) Recent(ctx context.Context) (Choice, error) {
 	return c.Now(ctx)
 }
 
-// Choose records that everything is to be indexed with the version. The first one is in use at once. It returns the choice
-// that follows.
+// Choose records the version to index everything with. The first one is in use at once. It returns the new choice.
 func (c *Choices) Choose(ctx context.Context, version string) (Choice, error) {
 	return c.change(ctx, func(now Choice) []any {
 		switch {
@@ -152,7 +151,7 @@ func (c *Choices) Choose(ctx context.Context, version string) (Choice, error) {
 	})
 }
 
-// use records that everything is indexed with the version, if it is the one chosen last.
+// use records that everything is indexed with the version, if it was chosen last.
 func (c *Choices) use(ctx context.Context, version string) (Choice, error) {
 	return c.change(ctx, func(now Choice) []any {
 		if now.Chosen != version || now.Used == version {
@@ -162,7 +161,7 @@ func (c *Choices) use(ctx context.Context, version string) (Choice, error) {
 	})
 }
 
-// drop records that the vectors of the version are deleted, if nobody needs them.
+// drop records that the vectors of the version are deleted, if they are no longer needed.
 func (c *Choices) drop(ctx context.Context, version string) (Choice, error) {
 	return c.change(ctx, func(now Choice) []any {
 		if !slices.Contains(now.Old, version) {
@@ -172,7 +171,7 @@ func (c *Choices) drop(ctx context.Context, version string) (Choice, error) {
 	})
 }
 
-// change appends the events that the plan makes of the choice. Where another worker is faster, it plans again.
+// change appends the events that the plan derives from the choice. If another worker is faster, it plans again.
 func (c *Choices) change(ctx context.Context, plan func(Choice) []any) (Choice, error) {
 	const attempts = 16
 	for range attempts {

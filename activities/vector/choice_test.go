@@ -15,8 +15,8 @@ import (
 	"axiommind/schema"
 )
 
-// Whatever workers append, in whatever order: what is in use was chosen before, nothing that is needed is old or dropped, and no
-// version is lost of which vectors may be there.
+// For any events of workers, in any order: the version in use was chosen before, no needed version is old or dropped,
+// and every version that may have vectors is known.
 func TestChoiceProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,7 +54,8 @@ func TestChoiceProperty(t *testing.T) {
 	})
 }
 
-// Workers that start at once with different embedders agree: the first is in use, one is chosen, and a retry changes nothing.
+// Workers that start concurrently with different embedders agree: the first is in use, one is chosen, and a retry
+// changes nothing.
 func TestChoicesConcurrently(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

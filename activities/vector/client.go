@@ -31,7 +31,7 @@ type ClientConfig struct {
 	URL string
 	// APIKey is sent as a bearer token, unless it is empty.
 	APIKey string
-	// RootCAs are the authorities that the server's certificate may come from. Default: those of the system.
+	// RootCAs are the certificate authorities for the server's certificate. Default: those of the system.
 	RootCAs *x509.CertPool
 	// Writer opens the writer. Default: none, and the client only reads.
 	Writer store.Open
@@ -50,8 +50,8 @@ type Client struct {
 	readyDelay time.Duration
 
 	mu sync.Mutex
-	// led are the classes that names led to when a search looked them up last.
-	led map[string]lead
+	// cached holds the classes of names that searches looked up.
+	cached map[string]cachedClass
 }
 
 // NewClient returns a client. It makes no request, except that the writer may ask for the server's version.
@@ -59,7 +59,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	switch {
 	case err != nil, strings.Contains(cfg.URL, "@"):
-		// Its text is not told: somebody may have written a password into it.
+		// The error leaves out the address, which may contain a password.
 		return nil, errors.New("read weaviate address: want http://host:port, without a user; the key is given by WEAVIATE_API_KEY")
 	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("read weaviate address %q: want http://host:port", cfg.URL)
@@ -81,13 +81,13 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		}
 	}
 	return &Client{
-		led: map[string]lead{}, writer: writer, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
+		cached: map[string]cachedClass{}, writer: writer, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
 		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay),
 	}, nil
 }
 
 // Ready waits until the server reports that it is ready, and returns its version. If ctx ends first, the error names
-// the host and the last reason. A server that refuses the client is not waited for.
+// the host and the last reason. It does not wait for a server that refuses the client.
 func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	for {
 		version, probeErr := c.probe(ctx)
@@ -163,7 +163,7 @@ func (c *Client) EnsureTenant(ctx context.Context, collection, project string) e
 	return c.fail("ensure tenant", c.writer.CreateTenant(ctx, class, schema.VectorTenant(project)))
 }
 
-// deleteTenants deletes those tenants of the collection that exist, with all that is in them.
+// deleteTenants deletes those tenants of the collection that exist, with their objects.
 func (c *Client) deleteTenants(ctx context.Context, collection string, tenants []string) error {
 	class, err := c.class(ctx, collection)
 	if err != nil {
@@ -204,7 +204,7 @@ func (c *Client) exists(ctx context.Context, class string) (bool, error) {
 	return err == nil, err
 }
 
-// definition returns the definition of a class, as far as it is of interest here.
+// definition returns the definition of a class, reduced to the relevant fields.
 func (c *Client) definition(ctx context.Context, op, class string) (schema.WeaviateClass, error) {
 	var got schema.WeaviateClass
 	err := c.request(ctx, op, http.MethodGet, classPath(class), nil, &got)

@@ -91,7 +91,7 @@ func TestHybridScores(t *testing.T) {
 	}
 }
 
-// A project that was never written to, and a collection that does not exist, have nothing in them.
+// A project without writes and a collection that does not exist are empty.
 func TestNothingThere(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -149,7 +149,7 @@ var awkward = []string{
 	"😀👩‍👩‍👧", "{}", "${x}", `\u0041`, "#comment", `"""`, "한국어 \"따옴표\"", "\xff\xfe", "$q", "null", "'", "%s%q", "e\u0301",
 }
 
-// Whatever a user's name holds, the filter is that name and nothing else, and Weaviate reads it.
+// For any user name, the filter matches exactly that name, and Weaviate can parse it.
 func TestFilterValuesAreSafe(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -164,7 +164,7 @@ func TestFilterValuesAreSafe(t *testing.T) {
 		require.Contains(t, found, fmt.Sprint(i), "%q", user)
 		require.NotContains(t, found, "victim", "%q", user)
 		if strings.TrimSpace(user) == "" {
-			continue // Weaviate takes white space for nothing: the entries' rows decide.
+			continue // Weaviate ignores white space. The rows of the entries decide.
 		}
 		for _, f := range []Filter{{User: user, Agent: user}, {User: user, SessionID: user}, {User: user, Types: []string{user}}} {
 			found, err := s.find(t.Context(), "p", user, 0.5, f)
@@ -192,7 +192,7 @@ func anyQueryTextIsTaken(t *testing.T, draws int) {
 	})
 }
 
-// readGraphQL reads a string literal by the rules of the GraphQL specification.
+// readGraphQL parses a string literal by the rules of the GraphQL specification.
 func readGraphQL(literal string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(literal, `"`) || strings.HasPrefix(literal, `"""`) {
 		return "", "", false
@@ -233,7 +233,7 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if text == "" {
-			return // "" followed by a quote would read as a block string; nothing of ours follows so.
+			return // "" followed by a quote would start a block string, but our queries never have that.
 		}
 		value, rest, ok := readGraphQL(quote(text) + "TAIL")
 		var want strings.Builder
@@ -246,7 +246,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// Each project is a tenant of its own, and each call reaches one.
+// Each project has its own tenant, and each call reaches one.
 func TestProjectsAreApart(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -274,7 +274,7 @@ func TestReadyNamesTheHost(t *testing.T) {
 	down.Close()
 	client, err := NewClient(ClientConfig{URL: down.URL, ReadyDelay: time.Second})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // One probe must end within it, on a machine that is busy, too.
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // One probe must end within it, also on a busy machine.
 	defer cancel()
 	_, err = client.Ready(ctx)
 	require.ErrorContains(t, err, strings.TrimPrefix(down.URL, "http://"))
@@ -382,7 +382,7 @@ func TestNewClientRefusesAddresses(t *testing.T) {
 	}
 }
 
-// A server with a certificate of an authority of one's own is reached with that authority, and told the key.
+// A server with a certificate of a private authority is reached with that authority, and receives the key.
 func TestTrustsItsAuthority(t *testing.T) {
 	t.Parallel()
 	var keys []string
@@ -412,7 +412,7 @@ func TestTrustsItsAuthority(t *testing.T) {
 	require.Equal(t, "Bearer sesame", keys[0])
 }
 
-// A search that names no project is refused, and does not look among the facts of users, whose tenant has the empty name.
+// A search without a project is refused, and does not search the facts of users, whose tenant has the empty name.
 func TestI10SearchWithoutProjectIsRefused(t *testing.T) {
 	t.Parallel()
 	client, err := NewClient(ClientConfig{URL: "http://localhost:1"})
@@ -423,7 +423,7 @@ func TestI10SearchWithoutProjectIsRefused(t *testing.T) {
 	}
 }
 
-// A GET whose answer breaks off is asked again, other requests are not: the server may have done what they ask for.
+// A GET whose answer breaks off is retried. Other requests are not, since the server may have executed them.
 func TestBrokenAnswers(t *testing.T) {
 	t.Parallel()
 	target, err := url.Parse("http://" + stacktest.Weaviate(t))

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// A digest does not depend on the order, and tells sets apart that differ in one item, or hold one twice.
+// A digest does not depend on the order, and differs for sets that differ in one item or have one twice.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	of := func(hashes []string) (d digest) {

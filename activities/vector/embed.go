@@ -12,10 +12,10 @@ import (
 
 // Embedder turns texts into vectors of one length.
 type Embedder interface {
-	// Embed returns one vector per text that is stored, in the order of the texts. If the error has a method
-	// "Retryable() bool" that returns false, the same request cannot succeed.
+	// Embed returns one vector per text to store, in the order of the texts. If the error has a method "Retryable()
+	// bool" that returns false, the same request cannot succeed.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// EmbedQuery returns the vector of a text that is asked for.
+	// EmbedQuery returns the vector of a search text.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	// Version names the model and everything else that determines a vector.
 	Version() string
@@ -28,9 +28,9 @@ var ErrEmbedder = boundary.Invalid(schema.ErrorModelRefused, errors.New("unexpec
 // probeText is accepted by any working embedder. If it is refused too, the texts are not at fault.
 const probeText = "hello"
 
-// embedAll returns a vector or an error for each text. It returns a single error if no particular text is at fault;
-// the state of all texts is then unknown. If the embedder refuses a batch, the batch is halved until the texts at
-// fault are found.
+// embedAll returns a vector or an error for each text. It returns a single error if no particular text is at fault. The
+// state of all texts is then unknown. If the embedder refuses a batch, the batch is halved until the texts at fault are
+// found.
 func embedAll(ctx context.Context, e Embedder, texts []string) (vectors [][]float32, faults []error, err error) {
 	vectors, faults = make([][]float32, len(texts)), make([]error, len(texts))
 	innocent := false

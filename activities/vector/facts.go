@@ -11,15 +11,15 @@ import (
 	"axiommind/schema"
 )
 
-// Facts that a session states are found as its entries. What a person entered, or put in other words, is an item of its own.
-// It belongs to a user and not to a project: facts have a tenant of their own, that of the empty name.
+// Facts that a session states are indexed as its entries. A fact that a person entered or reworded is an item of its
+// own. It belongs to a user and not to a project: facts have the tenant of the empty name.
 var factEvents = []string{schema.FactCreated, schema.FactUpdated}
 
-// FactsProject is the name of the project that facts are stored under. No project has this name.
+// FactsProject is the project name that facts are stored under. No project has this name.
 const FactsProject = ""
 
-// factItems returns the item of the wording that an event in a memory's stream gives a fact, if a person gave it. Its id is
-// that of the event, and it is the fact's as long as that has this wording.
+// factItems returns the item for a fact's wording in an event of a memory's stream, if a person gave it. Its id is that
+// of the event, and it is valid while the fact has this wording.
 func factItems(event schema.Event) ([]Item, error) {
 	user, agent, err := schema.ParseMemoryStream(event.Stream)
 	if err != nil {
@@ -47,7 +47,7 @@ func factItems(event schema.Event) ([]Item, error) {
 	return []Item{item}, nil
 }
 
-// FactWording returns the fact and the wording that the event of an item gives it.
+// FactWording returns the fact and its wording in the event of an item.
 func FactWording(event schema.Event) (user, agent, factID, content string, err error) {
 	items, err := factItems(event)
 	if err != nil || len(items) == 0 {

@@ -33,8 +33,8 @@ func TestEnqueueWakesForRows(t *testing.T) {
 	}
 }
 
-// What a person entered, or put in other words, is indexed under no project; what a session states is not indexed again.
-// Reconcile and rebuild know the facts, too.
+// Facts that a person entered or reworded are indexed under no project. Facts that a session states are not indexed
+// again. Reconcile and rebuild cover facts, too.
 func TestFactsAreIndexed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

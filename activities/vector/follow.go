@@ -12,13 +12,13 @@ import (
 	"axiommind/schema"
 )
 
-// maxFollow bounds, in units of the first, the pause of [Indexes.Follow] between two looks.
+// maxFollow bounds the pause of [Indexes.Follow] between two attempts, in units of the first pause.
 const maxFollow = 30
 
-// Follow has everything indexed with this process's embedder, lets searches use that once it is done, and deletes the vectors
-// of the versions before. It returns when nothing is left to do, when a process with another embedder was started since, or
-// when the context ends. What a process that was killed has left, the next one does: everything is decided by what the log and
-// the outboxes hold.
+// Follow indexes everything with this process's embedder, then switches searches to it and deletes the vectors of the
+// earlier versions. It returns when this is done, when a process with another embedder was started since, or when the
+// context ends. The next process continues the work of a killed one, since the log and the outboxes have its whole
+// state.
 func (x *Indexes) Follow(ctx context.Context, logger *slog.Logger) {
 	logged := ""
 	first := x.opts.withDefaults().Timing.Follow
@@ -70,8 +70,9 @@ func (x *Indexes) followOnce(ctx context.Context, logger *slog.Logger) (done boo
 	return err == nil, err
 }
 
-// advance brings the indexes of the version up to date with the log, and reports whether they lack nothing. The comparison
-// with the vector store comes last, because it costs most: it finds what an earlier life of the version has left as done, too.
+// advance brings the indexes of the version up to date with the log, and reports whether they are complete. The
+// comparison with the vector store comes last, because it costs most. It also finds missing objects of rows that are
+// done since an earlier use of the version.
 func (x *Indexes) advance(ctx context.Context, version string) (complete bool, err error) {
 	status, err := x.catchUp(ctx, version)
 	if err != nil || status.Due > 0 {
@@ -88,7 +89,7 @@ func (x *Indexes) advance(ctx context.Context, version string) (complete bool, e
 	return true, nil
 }
 
-// catchUp enqueues what the log holds and the outboxes of the version lack, and wakes their writers.
+// catchUp enqueues the items of the log that the outboxes of the version lack, and wakes their writers.
 func (x *Indexes) catchUp(ctx context.Context, version string) (OutboxCounts, error) {
 	for _, index := range schema.Indexes(version) {
 		if _, err := x.log.ProjectAll(ctx, NewOutboxProjector(x.conn, index)); err != nil {
@@ -118,15 +119,15 @@ func (x *Indexes) counts(ctx context.Context, version string) (sum OutboxCounts,
 	return sum, nil
 }
 
-// clear deletes the vectors of versions that are not needed any longer, after the time that a search with one may last. It is
-// recorded before it is done: whoever chooses the version again compares what the vector store holds. What a process that was
-// killed has not deleted is deleted by the next one.
+// clear deletes the vectors of versions that are no longer needed, after the time that a search with one may take. The
+// deletion is recorded first: a later choice of the version compares its index with the vector store. The next process
+// deletes the leftovers of a killed one.
 func (x *Indexes) clear(ctx context.Context, choice Choice, logger *slog.Logger) error {
 	if len(choice.Old) > 0 {
 		if !sleep(ctx, x.opts.withDefaults().Timing.Embedder+x.opts.withDefaults().Timing.Vectors) {
 			return ctx.Err()
 		}
-		// Another worker may have indexed a session with the version before.
+		// Another worker may have indexed a session with the earlier version.
 		if _, err := x.catchUp(ctx, x.own.Version()); err != nil {
 			return err
 		}
@@ -149,8 +150,8 @@ func (x *Indexes) clear(ctx context.Context, choice Choice, logger *slog.Logger)
 	return nil
 }
 
-// delete deletes what the log's projects have in the collections of the version, and the collections if nothing else is there:
-// another database may use the same vector store. It returns how many projects had something there.
+// delete deletes the tenants of the log's projects in the collections of the version, and the collections if no other
+// tenants are left: another database may use the same vector store. It returns the number of deleted tenants.
 func (x *Indexes) delete(ctx context.Context, version string) (n int, err error) {
 	for _, index := range schema.Indexes(version) {
 		collection := schema.VectorCollection(index)
@@ -179,15 +180,15 @@ func (x *Indexes) delete(ctx context.Context, version string) (n int, err error)
 	return n, nil
 }
 
-// IndexStatus is how far the indexes of an embedding version are.
+// IndexStatus is the progress of the indexes of an embedding version.
 type IndexStatus struct {
 	Version string `json:"version"`
-	// Behind counts the streams of the log that hold something which is not enqueued yet.
+	// Behind counts the streams of the log with events that are not enqueued yet.
 	Behind int `json:"behind"`
 	OutboxCounts
 }
 
-// Status returns how far the indexes of a version are.
+// Status returns the progress of the indexes of a version.
 func (x *Indexes) Status(ctx context.Context, version string) (IndexStatus, error) {
 	counts, err := x.counts(ctx, version)
 	if err != nil {

@@ -66,7 +66,7 @@ func floats(vector []float32) string {
 // Filter restricts a search by immutable properties of items. Except for User, a zero field restricts nothing.
 type Filter struct {
 	// Kinds are the kinds of items to find. Titles of tasks have no user, agent, session, type or time, and are found
-	// whatever those fields say.
+	// regardless of those fields.
 	Kinds []string
 	// IDs are the items to find.
 	IDs []string
@@ -138,7 +138,7 @@ func (c *Client) query(ctx context.Context, op, function, collection, arguments,
 	return c.queryBy(ctx, c.class, op, function, collection, arguments, fields)
 }
 
-// queryBy is query over the class that find returns.
+// queryBy is like query, with the class that find returns.
 func (c *Client) queryBy(
 	ctx context.Context, find func(context.Context, string) (string, error), op, function, collection, arguments, fields string,
 ) ([]map[string]any, error) {
@@ -150,7 +150,7 @@ func (c *Client) queryBy(
 	if err == nil {
 		return rows, nil
 	}
-	// The name may have led elsewhere since. A class that is being deleted fails in several ways.
+	// The name may have been switched since. A query over a class that is being deleted fails in several ways.
 	now, lookErr := c.freshClass(ctx, collection)
 	if lookErr == nil && now != class {
 		rows, err = c.queryClass(ctx, op, function, now, arguments, fields)
@@ -243,7 +243,7 @@ func (c *Client) countTenant(ctx context.Context, collection, tenant string) (in
 	return int(number(meta["count"])), nil
 }
 
-// Stored holds the properties of an object that reconcile compares.
+// Stored has the properties of an object that reconcile compares.
 type Stored struct {
 	ID, Kind, ItemID, ContentHash string
 }

@@ -16,7 +16,7 @@ import (
 // HybridQuery searches one project for objects that match a text and its vector.
 type HybridQuery struct {
 	Collection string
-	// Project is required, unless the filter asks for facts alone: these are of [FactsProject].
+	// Project is required unless the filter selects only facts, which belong to [FactsProject].
 	Project string
 	Filter  Filter
 	// Text is the text to search for. Keyword search uses only the [Terms] that [NewQueryTerms] keeps, because objects
@@ -32,27 +32,27 @@ type HybridQuery struct {
 // Candidate is an object that a hybrid search found.
 type Candidate struct {
 	Kind, ItemID string
-	// Agent, SessionID and Message tell where a message stands.
+	// Agent, SessionID and Message locate a message.
 	Agent, SessionID string
 	Message          int
-	// OccurredAt is when it was said, and Length how many terms it has.
+	// OccurredAt is the time of the message, and Length its number of terms.
 	OccurredAt time.Time
 	Length     int
-	// Score is the combined score, in [0,1]: the sum of Vector and Keyword, and of Context, which a caller may add. Each of
-	// the first two is the relative score of one search times its weight.
+	// Score is the combined score, in [0,1]: the sum of Vector, Keyword and Context. Vector and Keyword are the
+	// relative score of one search times its weight. A caller may add Context.
 	Score                    float64
 	Vector, Keyword, Context float64
 	// Similarity is the cosine similarity and BM25 the keyword score. Each is 0 if its search did not find the
 	// object.
 	Similarity, BM25 float64
-	// Height and Words are for a caller to set: how far the similarity is above that of unrelated texts, and whether the
+	// Height and Words are set by a caller: the excess of the similarity over that of unrelated texts, and whether the
 	// object shares a word with the query.
 	Height float64
 	Words  bool
 }
 
-// check returns an error unless the query says whose objects it wants. A project that somebody left empty is not the one of
-// facts.
+// check returns an error unless the query names a project or selects only facts. An empty project that was left out by
+// mistake does not select facts.
 func (q HybridQuery) check() error {
 	if q.Project == FactsProject && slices.Equal(q.Filter.Kinds, []string{schema.ItemFact}) {
 		return nil
@@ -86,7 +86,7 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 		quote(schema.VectorTenant(q.Project)), q.Limit, quote(terms), strconv.FormatFloat(alpha, 'f', -1, 64),
 		near, schema.PropertyTerms, q.Filter.where())
 	fields := schema.PropertyItemKind + " " + schema.PropertyItemID
-	if schema.HoldsMessages(q.Collection) {
+	if schema.ContainsMessages(q.Collection) {
 		fields += " " + schema.PropertyAgent + " " + schema.PropertySessionID + " " + schema.PropertyMessage + " " + schema.PropertyOccurredAt +
 			" " + schema.PropertyLength
 	}
@@ -103,7 +103,7 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 			Agent: str(row[schema.PropertyAgent]), SessionID: str(row[schema.PropertySessionID]),
 			Message: int(number(row[schema.PropertyMessage])), Length: int(number(row[schema.PropertyLength])), Score: number(additional["score"]),
 		}
-		candidate.OccurredAt, _ = time.Parse(time.RFC3339Nano, str(row[schema.PropertyOccurredAt])) // Of others it is not asked for.
+		candidate.OccurredAt, _ = time.Parse(time.RFC3339Nano, str(row[schema.PropertyOccurredAt])) // Only messages have it.
 		candidate.explain(str(additional["explainScore"]))
 		out = append(out, candidate)
 	}

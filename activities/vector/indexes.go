@@ -16,16 +16,16 @@ import (
 	"axiommind/schema"
 )
 
-// MakeEmbedder returns the embedder of a version, or an error where this process can't have it.
+// MakeEmbedder returns the embedder of a version, or an error if it is unavailable to this process.
 type MakeEmbedder func(ctx context.Context, version string) (Embedder, error)
 
-// InUse tells which embedder searches use.
+// InUse returns the embedder that searches use.
 type InUse interface {
 	InUse(ctx context.Context) (Embedder, error)
 }
 
-// Indexes are those that are written and searched: of the embedding version in use, and of the one that is to take its
-// place. Which these are may change at any time, so writers are made when they are needed.
+// Indexes are the indexes of the embedding version in use and of the one that will replace it. The versions may change
+// at any time, so writers are created on demand.
 type Indexes struct {
 	*Choices
 	conn     driver.Conn
@@ -41,8 +41,8 @@ type Indexes struct {
 	writers map[string]*Writer
 }
 
-// NewIndexes returns the indexes of the log. The embedder is that of this process, which is used without a choice in the log,
-// too. Without a Temporal client they can be read only.
+// NewIndexes returns the indexes of the log. The embedder is that of this process, which is also used if the log has no
+// choice. Without a Temporal client the indexes are read-only.
 func NewIndexes(
 	conn driver.Conn, log *eventlog.Store, c *Client, temporal client.Client, own Embedder, make MakeEmbedder, opts Options,
 ) *Indexes {
@@ -56,7 +56,7 @@ func NewIndexes(
 	}
 }
 
-// Versions returns the versions with which everything is indexed, that in use first.
+// Versions returns the versions that items are indexed with, the one in use first.
 func (x *Indexes) Versions(ctx context.Context) ([]string, error) {
 	choice, err := x.Recent(ctx)
 	switch {
@@ -68,7 +68,7 @@ func (x *Indexes) Versions(ctx context.Context) ([]string, error) {
 	return choice.Versions(), nil
 }
 
-// InUse returns the embedder in use: [WordsOnly] where this process can't have it.
+// InUse returns the embedder in use, or a [WordsOnly] if it is unavailable to this process.
 func (x *Indexes) InUse(ctx context.Context) (Embedder, error) {
 	versions, err := x.Versions(ctx)
 	if err != nil {
@@ -84,8 +84,8 @@ func (x *Indexes) InUse(ctx context.Context) (Embedder, error) {
 	return e, nil
 }
 
-// writable returns the version in use, or this process's own where it can't have the embedder of the other: what is indexed
-// with it is found once it is in use.
+// writable returns the version in use, or this process's own version if the embedder in use is unavailable. Items
+// indexed with the latter are found once it is in use.
 func (x *Indexes) writable(ctx context.Context) (version string, err error) {
 	e, err := x.InUse(ctx)
 	if err != nil {
@@ -112,15 +112,15 @@ func (x *Indexes) embedder(ctx context.Context, version string) (Embedder, error
 	return e, nil
 }
 
-// Writer returns the writer of the collection, which must be of a version whose vectors are kept: those of another model would
-// be found by chance only, and the outbox would still say that they are done.
+// Writer returns the writer of the collection, which must be of a version whose vectors are kept. Vectors of another
+// model would be found only by chance, although the outbox marks them done.
 func (x *Indexes) Writer(ctx context.Context, collection string) (*Writer, error) {
 	choice, err := x.Recent(ctx)
 	if err != nil {
 		return nil, err
 	}
 	index := x.indexOf(choice, collection)
-	if index == "" { // It may have been chosen a moment ago.
+	if index == "" { // It may have been chosen just now.
 		if choice, err = x.Now(ctx); err != nil {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ func (x *Indexes) Writer(ctx context.Context, collection string) (*Writer, error
 	return nil, fmt.Errorf("write collection %q: %w: there are %q", collection, ErrOtherEmbedder, collections(choice.Versions()...))
 }
 
-// indexOf returns the index whose collection it is, of the versions whose vectors are there, or "".
+// indexOf returns the index with the collection, among the versions whose vectors exist, or "".
 func (x *Indexes) indexOf(choice Choice, collection string) string {
 	for _, version := range slices.Concat(choice.Versions(), choice.Old, []string{x.own.Version()}) {
 		for _, index := range schema.Indexes(version) {
@@ -179,21 +179,21 @@ func collections(versions ...string) []string {
 	return out
 }
 
-// Enqueuers pass a stream's requests to the writers of the indexes of one kind. They do not wait for them.
+// Enqueuers pass a stream's requests to the writers of the indexes of one kind, without waiting for the writers.
 type Enqueuers struct {
 	indexes  *Indexes
 	messages bool
 }
 
-// Enqueuers returns those of entries and task titles, or those of messages.
+// Enqueuers returns the enqueuers of entries and task titles, or those of messages.
 func (x *Indexes) Enqueuers(messages bool) *Enqueuers { return &Enqueuers{x, messages} }
 
-// enqueuer returns that of one index.
+// enqueuer returns the enqueuer of one index.
 func (x *Indexes) enqueuer(index string) *Enqueuer {
 	return NewEnqueuer(x.log, NewOutboxProjector(x.conn, index), x.temporal)
 }
 
-// Enqueue brings the outboxes up to date with the stream, and wakes the writers for which that added rows.
+// Enqueue brings the outboxes up to date with the stream, and wakes the writers whose outbox got new rows.
 func (e *Enqueuers) Enqueue(ctx context.Context, stream string) error {
 	versions, err := e.indexes.Versions(ctx)
 	for _, version := range versions {
@@ -223,15 +223,15 @@ func (x *Indexes) wake(ctx context.Context, version string) (err error) {
 	return err
 }
 
-// WordsOnly stands for the embedder of a version that this process can't have: the texts of its index are found by words.
+// WordsOnly replaces an embedder that is unavailable to this process: its index is searched by words only.
 type WordsOnly struct {
 	version string
-	// Reason is why there is no embedder.
+	// Reason is the reason why there is no embedder.
 	Reason error
 }
 
-// NoEmbedder stands for that of a process that reads and has none of its own, for the reason. It is not needed where the log says
-// which embedder is in use.
+// NoEmbedder is the embedder of a reading process without one of its own, for the given reason. It does not matter if
+// the log has a choice.
 func NoEmbedder(reason error) WordsOnly { return WordsOnly{Reason: reason} }
 
 // Version implements [Embedder].
@@ -250,8 +250,8 @@ func (w WordsOnly) EmbedQuery(context.Context, string) ([]float32, error) {
 	return nil, boundary.Invalid(schema.ErrorModelRefused, w.Reason)
 }
 
-// Waiting counts the items of the projects that are not indexed yet with the version, and the facts that people entered about the user,
-// who may be empty. Items that were given up do not count.
+// Waiting counts the items that are not indexed yet with the version: those of the projects, and the facts that people
+// entered about the user, who may be empty. Permanently failed items do not count.
 func Waiting(ctx context.Context, conn driver.Conn, version, user string, projects ...string) (int, error) {
 	waiting, memories := 0, schema.MemoryPrefix
 	if user != "" {

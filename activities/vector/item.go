@@ -11,12 +11,12 @@ import (
 	"axiommind/schema"
 )
 
-// analysis is the version of the rules of [Terms] and of what is stored. A new version makes everything stored stale,
-// and reconcile rewrites it.
+// analysis is the version of the rules of [Terms] and of the stored properties. A new version makes all stored objects
+// stale, and reconcile rewrites them.
 const analysis = "3"
 
-// Item is what is written for an entry, a task title or a message. As long as the id stays the same, nothing of it
-// changes.
+// Item is the indexed content of an entry, a task title, a message or a fact. Items with the same id have the same
+// content.
 type Item struct {
 	Kind, ID, Project string
 	Title, Content    string
@@ -37,8 +37,8 @@ func EntryItem(e schema.Entry) Item {
 	}
 }
 
-// storedTime returns the time as the table of entries holds it. An item that is read from the log and one that is read
-// from the table must have the same hash.
+// storedTime returns the time in the precision of the table of entries. An item from the log and one from the table
+// must have the same hash.
 func storedTime(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Unix(0, 0).UTC()
@@ -46,14 +46,15 @@ func storedTime(t time.Time) time.Time {
 	return time.UnixMicro(t.UnixNano() / 1000).UTC()
 }
 
-// usersFirst is above every time, and repairsFirst above the urgency of every item.
+// usersFirst is greater than every time, and repairsFirst greater than the urgency of every item.
 const (
 	usersFirst   = 1 << 61
 	repairsFirst = 1 << 62
 )
 
-// urgency says which new items are written first, the highest: the words of users, as they are short and most questions are about
-// them, and of each kind the newest. A long import is useful long before it is done. [Outbox.Due] also serves old items.
+// urgency orders new items, the highest first: messages of users, since they are short and most questions are about
+// them, and among the others the newest. So a long import is useful long before it is done. [Outbox.Due] also serves
+// old items.
 func (i Item) urgency() int64 {
 	urgency := min(max(i.OccurredAt.UnixMicro(), 0), usersFirst-1)
 	if i.Kind == schema.ItemMessage && i.Type == string(schema.RoleUser) {
@@ -62,7 +63,7 @@ func (i Item) urgency() int64 {
 	return urgency
 }
 
-// Text returns the text that is embedded and searched.
+// Text returns the text to embed and search.
 func (i Item) Text() string {
 	if i.Kind == schema.ItemMessage {
 		return i.Content
@@ -70,7 +71,7 @@ func (i Item) Text() string {
 	return schema.Entry{Title: i.Title, Content: i.Content}.Text()
 }
 
-// ContentHash returns the hex SHA-256 of everything stored beside the vector.
+// ContentHash returns the hex SHA-256 of everything that is stored except the vector.
 func (i Item) ContentHash() string {
 	return schema.HashParts(analysis, i.Kind, i.ID, i.Project, i.Title, i.Content, i.Type, i.User, i.Agent,
 		i.SessionID, strconv.Itoa(i.Message), i.OccurredAt.UTC().Format(time.RFC3339Nano))

@@ -26,15 +26,15 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// words is an embedder that hashes words into dimensions: texts that share words are near.
+// words is an embedder that hashes words into dimensions, so that texts that share words are similar.
 type words struct {
 	version string
 	dims    int
-	// refuse is a part of a text that makes the embedder refuse the request for good, and fail an
-	// error for every request.
+	// refuse is a part of a text that makes the embedder refuse the request permanently, and fail is the error of every
+	// request.
 	refuse string
 	fail   error
-	// calls and texts count what it was asked.
+	// calls and texts count the requests and their texts.
 	calls, texts int
 }
 
@@ -83,7 +83,7 @@ func (w *words) EmbedQuery(ctx context.Context, text string) ([]float32, error) 
 	return vectors[0], nil
 }
 
-// counted is a connection that keeps the statements sent through it.
+// counted is a connection that records its statements.
 type counted struct {
 	driver.Conn
 	mu         sync.Mutex
@@ -99,7 +99,7 @@ func (c *counted) add(statement string) {
 	c.statements = append(c.statements, strings.Join(strings.Fields(statement), " "))
 }
 
-// take returns the statements since it was called last.
+// take returns the statements since its last call.
 func (c *counted) take() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func newClient(t testing.TB) *Client {
 	return client
 }
 
-// version is another for each test and run, and so is its collection.
+// version returns an embedding version, and so a collection, that is unique to the test and run.
 func version(t testing.TB) string {
 	return fmt.Sprintf("test-%d-%x", time.Now().UnixNano(), schema.HashText(t.Name())[:8])
 }

@@ -15,11 +15,11 @@ import (
 	"axiommind/schema"
 )
 
-// maxMessageText is how much of a message is indexed, in bytes. Who says more than that pastes a file.
+// maxMessageText is the maximum number of bytes of a message to index. Longer messages are usually pasted files.
 const maxMessageText = 64 << 10
 
-// messageItems returns the items of the messages that an event holds. What is not conversation (thoughts, calls of tools
-// and their results, text that a harness injected) is not indexed: it would hide what was said.
+// messageItems returns the items of the messages of an event. Only conversation is indexed: thoughts, tool calls and
+// results, and text that a harness injected would hide it.
 func messageItems(event schema.Event) ([]Item, error) {
 	p, err := schema.Decode[schema.SessionIngestedPayload](event)
 	if err != nil {
@@ -42,7 +42,7 @@ func messageItems(event schema.Event) ([]Item, error) {
 	return out, nil
 }
 
-// head returns the first bytes of a text, without the part of a character at their end.
+// head returns the first bytes of a text, without a partial character at the end.
 func head(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -53,11 +53,11 @@ func head(text string, limit int) string {
 	return text[:limit]
 }
 
-// messageID names a message by the event that holds it, so that it is read by one look-up. The index has the same number
-// of digits everywhere: the order of the ids is that of the messages.
+// messageID identifies a message by its event, so that one lookup finds it. The index has a fixed number of digits, so
+// that ids sort like the messages.
 func messageID(eventID string, index int) string { return fmt.Sprintf("%s/%08d", eventID, index) }
 
-// MessageEvent returns the id of the event that holds the message of an item, and the message's index in its session.
+// MessageEvent returns the id of the event with the message of an item, and the message's index in its session.
 func MessageEvent(itemID string) (eventID string, index int, err error) {
 	eventID, digits, _ := strings.Cut(itemID, "/")
 	if index, err = strconv.Atoi(digits); err != nil || eventID == "" {
@@ -102,10 +102,11 @@ func (s *MessageSource) Load(ctx context.Context, project string, ids []string) 
 	return out, err
 }
 
-// eventsAtOnce is how many events are held in memory: a session_ingested event has 256 KiB, unless a message has more.
+// eventsAtOnce is how many events are in memory at once: a session_ingested event has up to 256 KiB, unless a message
+// has more.
 const eventsAtOnce = 32
 
-// read passes the items of the events.
+// read calls pass with the items of the events.
 func (s *MessageSource) read(ctx context.Context, events []string, pass func(Item)) error {
 	for page := range slices.Chunk(events, eventsAtOnce) {
 		found, err := s.log.GetMany(ctx, page)

@@ -16,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// messages makes the bench one of the index of messages.
+// messages switches the bench to the index of messages.
 func (b *bench) messages(t testing.TB) *MessageSource {
 	t.Helper()
 	b.projector = NewOutboxProjector(b.conn, schema.MessageIndex(b.embedder.version))
@@ -57,7 +57,7 @@ func said(role schema.Role, text string) schema.Message {
 	return schema.Message{Role: role, Kind: schema.KindText, Text: text}
 }
 
-// What was said is indexed with its place in the session, and found again by a search, a reconcile and a rebuild.
+// Messages are indexed with their place in the session, and a search, a reconcile and a rebuild find them.
 func TestMessagesAreIndexed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -101,7 +101,7 @@ func TestMessagesAreIndexed(t *testing.T) {
 	require.Equal(t, 4, b.rebuild(t, RebuildInput{Verify: true}).Items)
 }
 
-// indexAll indexes what is due, and returns how much that was.
+// indexAll indexes all due items and returns their number.
 func (b *bench) indexAll(t testing.TB) int {
 	t.Helper()
 	n := 0
@@ -114,7 +114,7 @@ func (b *bench) indexAll(t testing.TB) int {
 	}
 }
 
-// TestMostUrgentFirst: an import writes the words of users first, and of each speaker the newest, also after an outage.
+// TestMostUrgentFirst: an import writes the messages of users first, and the newest of each role, also after an outage.
 func TestMostUrgentFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -134,7 +134,7 @@ func TestMostUrgentFirst(t *testing.T) {
 	require.Equal(t, []string{"question 3", "question 2", "question 1", "answer 3", "answer 2", "answer 1"}, b.indexed(t, 6, 1))
 }
 
-// indexed indexes so many batches of at most limit messages, and returns their texts, sorted within a batch.
+// indexed indexes the number of batches of at most limit messages, and returns their texts, sorted within a batch.
 func (b *bench) indexed(t *testing.T, batches, limit int) (said []string) {
 	t.Helper()
 	done := map[string]bool{}
@@ -162,8 +162,8 @@ func (b *bench) indexed(t *testing.T, batches, limit int) (said []string) {
 	return said
 }
 
-// TestRepairsAndOldItemsAreReached: an item that drifted is repaired before new ones are written, and one call in eight writes those
-// that have waited longest, however many users speak.
+// TestRepairsAndOldItemsAreReached: a drifted item is repaired before new ones are written. One call in eight writes
+// the oldest items, however many messages of users there are.
 func TestRepairsAndOldItemsAreReached(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -202,7 +202,7 @@ func TestMessagePages(t *testing.T) {
 	messagePages(t, 7, 1000)
 }
 
-// However large a page is, all messages come once and in order.
+// For any page size, each message is returned once and in order.
 func messagePages(t *testing.T, limits ...int) {
 	t.Helper()
 	b := newBench(t)
@@ -246,7 +246,8 @@ func messagePages(t *testing.T, limits ...int) {
 	}
 }
 
-// I2: an event asks for the same items whenever it is read, each item has an id of its own, and the id leads back.
+// I2: an event gives the same items whenever it is read. Each item has its own id, which identifies the event and the
+// message.
 func TestI2MessageItems(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,34 +20,34 @@ type Row struct {
 	schema.VectorItem
 	Project string
 	Status  schema.OutboxStatus
-	// Error says why the last attempt failed, or why a row that was done is pending again.
+	// Error is the reason why the last attempt failed, or why a row that was done is pending again.
 	Error string
-	// Attempts counts the failures of the item itself since the row last became pending. It is 0 in a failed row that an
-	// outage kept from being written: that is due at once, however often it is tried.
+	// Attempts counts the failures of the item itself since the row last became pending. It is 0 in a row that failed
+	// because of an outage: such a row is due at once, however often it is tried.
 	Attempts    int
 	Permanent   bool
 	ContentHash string
-	// BuildID is the build that requested the item, or the run that had it requested again.
+	// BuildID is the build that requested the item, or the run that requested it again.
 	BuildID string
 	// CreatedAt is the time at which the item was requested, and UpdatedAt that of the last change of status.
 	CreatedAt, UpdatedAt time.Time
-	// Urgency orders the rows that can be processed now, the highest first. Items that drifted have the highest: they were found
-	// before, and no longer are.
+	// Urgency orders the rows that can be processed now, the highest first. Drifted items have the highest, since
+	// searches found them before.
 	Urgency int64
 	// Rank orders the rows of one item. The row with the highest rank is the current one. It is computed from the
 	// event alone, so that the order in which streams are read does not matter.
 	Rank uint64
 }
 
-// state names the item and the row's rank. It goes into the dedupe key of what is done to the row. An item that is
+// state returns the item's job id and the row's rank, for the dedupe keys of events about the row. An item that is
 // requested again has a row with another rank.
 func (r Row) state() []string { return []string{r.JobID(), strconv.FormatUint(r.Rank, 10)} }
 
-// writerRank is above the rank of every request to index an item. What the writer did to the item is newer than the
-// request, and another request for it changes nothing.
+// writerRank is greater than the rank of every request to index an item. So the writer's outcome for the item is newer
+// than the request, and another request for it changes nothing.
 const writerRank = uint64(1) << 32
 
-// requested maps an event type to the function that returns the items such an event asks to index.
+// requested maps an event type to the function that returns the items that such an event requests.
 type requested map[string]func(schema.Event) ([]Item, error)
 
 // entryRequests are for the index of entries and task titles, messageRequests for that of messages.
@@ -83,8 +83,8 @@ func NewOutboxProjector(conn driver.Conn, version string) *OutboxProjector {
 	return p
 }
 
-// Name returns the key of the projector's offsets. It contains the version of the index: for a new one the log is
-// read from its beginning, so that everything in it is enqueued.
+// Name returns the key of the projector's offsets. It contains the version of the index: for a new one the log is read
+// from the beginning, so that all its items are enqueued.
 func (p *OutboxProjector) Name() string { return OutboxPrefix + p.version }
 
 // OutboxPrefix is the prefix of the names of outbox projectors.
@@ -102,7 +102,7 @@ func (p *OutboxProjector) requestTypes() []string { return slices.Sorted(maps.Ke
 // collection.
 func (*OutboxProjector) StreamPrefix() string { return "" }
 
-// OneOf implements [eventlog.Partial]: outcomes are in the stream of the projector's collection alone.
+// OneOf implements [eventlog.Partial]: outcomes are only in the stream of the projector's collection.
 func (p *OutboxProjector) OneOf() (prefix, stream string) {
 	return schema.VectorPrefix, schema.VectorStream(schema.VectorCollection(p.version))
 }
@@ -156,18 +156,18 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	return kept, nil
 }
 
-// request is an item that an event asks to index.
+// request is an item that an event requests.
 type request struct {
 	item Item
-	// row is the item's row as the event makes it.
+	// row is the item's row for the event.
 	row Row
-	// fresh is true if the request is so new that nobody can have worked on it.
+	// fresh is true if the request is so new that no worker can have processed it.
 	fresh bool
-	// again is true if the item is to be tried now although it has failed.
+	// again is true to retry a failed item now.
 	again bool
 }
 
-// read returns what an event of one of the requestTypes asks to index.
+// read returns the requests of an event of one of the requestTypes.
 func (p *OutboxProjector) read(event schema.Event) ([]request, error) {
 	items, err := p.requests[event.Type](event)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// I3: dropped and built again, the outbox has identical rows.
+// I3: a rebuilt outbox has identical rows.
 func TestRebuildGivesTheSameRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -39,7 +39,7 @@ func TestRebuildGivesTheSameRows(t *testing.T) {
 	require.Equal(t, before, b.rows(t))
 }
 
-// A new embedding version enqueues everything there is, and leaves the rows of the old one alone.
+// A new embedding version enqueues all items, and does not change the rows of the old one.
 func TestNewVersionEnqueuesEverything(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -58,8 +58,8 @@ func TestNewVersionEnqueuesEverything(t *testing.T) {
 	require.Equal(t, old, b.rows(t))
 }
 
-// I4: whatever the order in which the streams are read, and however often, the highest rank of each
-// item is the same row.
+// I4: in whichever order and however often the streams are read, the row with the highest rank of each item is the
+// same.
 func TestRowsDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	p := NewOutboxProjector(nil, "v")
@@ -104,7 +104,7 @@ func TestRowsDoNotDependOnOrder(t *testing.T) {
 	})
 }
 
-// fold keeps the row of the highest rank, as ReplacingMergeTree does.
+// fold keeps the row of the highest rank, like ReplacingMergeTree.
 func fold(t *rapid.T, p *OutboxProjector, events []schema.Event) map[string]Row {
 	out := map[string]Row{}
 	for _, event := range events {
@@ -138,7 +138,7 @@ func TestRowsRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// Task titles are asked for beside entries, each by its own event.
+// Task titles are requested as well as entries, each by its own event.
 func TestTitlesAreEnqueued(t *testing.T) {
 	t.Parallel()
 	p := NewOutboxProjector(nil, "v")

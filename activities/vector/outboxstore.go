@@ -32,9 +32,9 @@ type OutboxCounts struct {
 	Failed    int `json:"failed"`
 	Permanent int `json:"permanent"`
 	Done      int `json:"done"`
-	// Due counts the rows that can be processed now, pending ones included.
+	// Due counts the rows that can be processed now, including pending ones.
 	Due int `json:"due"`
-	// NextRetry is the time at which the next failed row is due. It is zero if none waits for a retry.
+	// NextRetry is the time when the next failed row is due. It is zero if none awaits a retry.
 	NextRetry time.Time `json:"next_retry,omitzero"`
 }
 
@@ -48,8 +48,8 @@ func (b Backoff) after(attempts int) time.Duration {
 	return time.Duration(min(wait, float64(b.Max.Microseconds()))) * time.Microsecond
 }
 
-// dueAt returns the time at which the row is to be processed. One that was never tried, because it is new or the attempt
-// met an outage, is due now at the latest: the clock of its requester may be ahead.
+// dueAt returns the time when the row is due. A row without failures of its own, because it is new or met an outage, is
+// due now at the latest: the clock of its requester may be ahead.
 func (r Row) dueAt(now time.Time, b Backoff) time.Time {
 	if r.Attempts == 0 {
 		return sooner(r.CreatedAt, now)
@@ -57,7 +57,7 @@ func (r Row) dueAt(now time.Time, b Backoff) time.Time {
 	return r.UpdatedAt.Add(b.after(r.Attempts))
 }
 
-// dueAt is [Row.dueAt] in microseconds. Its arguments are those of dueArgs.
+// dueAt is [Row.dueAt] in SQL, in microseconds. Its arguments come from dueArgs.
 const dueAt = `if(attempts = 0, least(toUnixTimestamp64Micro(created_at), ?),
 	toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1))))`
 
@@ -65,21 +65,22 @@ func dueArgs(now time.Time, b Backoff) []any {
 	return []any{now.UnixMicro(), float64(b.Max.Microseconds()), float64(b.Base.Microseconds())}
 }
 
-// Due holds rows that can be processed now.
+// Due has rows that can be processed now.
 type Due struct {
 	Rows []Row
 	// More is true if there are more such rows.
 	More bool
-	// NextRetry is the time at which the next failed row is due, unless there are more rows. It is zero if none waits
-	// for a retry.
+	// NextRetry is the time when the next failed row is due, unless there are more rows. It is zero if none awaits a
+	// retry.
 	NextRetry time.Time
 }
 
-// oldShare is the share of the calls of [Outbox.Due] that return the rows that have waited longest, so that none waits for ever.
+// oldShare is the reciprocal of the share of [Outbox.Due] calls that return the oldest rows, so that no row waits
+// forever.
 const oldShare = 8
 
-// Due returns up to limit rows that can be processed now: the most urgent ones, or those that were requested first if the
-// microsecond of now says so. It is one query: besides the rows, it returns of all rows that are not due yet the first.
+// Due returns up to limit rows that can be processed now: the most urgent ones or, for one of oldShare values of the
+// microsecond of now, the oldest ones. It is one query, which also returns the first of the rows that are not due yet.
 func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) (Due, error) {
 	order := "urgency DESC"
 	if now.UnixMicro()%oldShare == 1 {
@@ -195,7 +196,7 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 		urgency, version)`, values)
 }
 
-// projects returns the projects that have rows, in the order of their names, with the number of rows that are done.
+// projects returns the projects with rows, in the order of their names, and the number of their rows that are done.
 func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
 	var out []projectCount
 	err := table.Query(ctx, o.conn, func(rows driver.Rows) error {
@@ -222,14 +223,15 @@ func (o *Outbox) done(ctx context.Context, project, after string, offset, limit 
 		project, after, limit, offset)
 }
 
-// digest is a hash of a set of items and what they hold: it does not depend on their order. A content hash tells the item
-// and all that is stored of it.
+// digest is an order-independent hash of a set of items and their content. A content hash covers the item and all of
+// its stored properties.
 type digest struct {
 	Count uint64
 	Sums  [4]uint64
 }
 
-// add adds the item with the content hash. An item without one makes the digest differ from every one that has as many.
+// add adds the item with the content hash. An item without one makes the digest differ from those of the same number of
+// valid items.
 func (d *digest) add(contentHash string) {
 	d.Count++
 	var b [32]byte
@@ -248,7 +250,7 @@ type projectDigest struct {
 	digest
 }
 
-// digests returns up to limit projects that have rows, after the given name and in the order of their names; [FactsProject]
+// digests returns up to limit projects with rows, after the given name and in the order of their names. [FactsProject]
 // comes last.
 func (o *Outbox) digests(ctx context.Context, after string, limit int) ([]projectDigest, error) {
 	return o.digestsWhere(ctx, "(project = '', project) > (false, ?) GROUP BY project ORDER BY project = '', project LIMIT ?", after, limit)

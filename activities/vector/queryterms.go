@@ -7,7 +7,7 @@ import (
 	language "axiommind/activities/text"
 )
 
-// QueryTerms holds the content terms of a query: those that say what it is about.
+// QueryTerms has the content terms of a query, which describe its subject.
 type QueryTerms struct {
 	terms map[string]bool
 	// words are the terms that match even if they are misspelled.
@@ -50,7 +50,7 @@ func (a QueryTerms) In(text string) bool {
 	return false
 }
 
-// Share returns which share of the terms the text contains, each perhaps with typos.
+// Share returns the share of the terms that the text contains, with or without typos.
 func (a QueryTerms) Share(text string) float64 {
 	if len(a.terms) == 0 {
 		return 0

@@ -19,7 +19,7 @@ func TestAsked(t *testing.T) {
 		{"migrations", "The team migrated the archive.", true},
 		{"C++", "The parser of C++ headers crashes.", true},
 		{"C#", "The parser of C++ headers crashes.", true}, // both are a C
-		{"who will do it", "It will do for them.", true},   // nothing but function words: taken at its word
+		{"who will do it", "It will do for them.", true},   // only function words: all of them are terms
 		{"who will bake bread", "It will do for them.", false},
 		{"postgrse", "PostgreSQL was chosen.", true},
 		{"postgresqll", "PostgreSQL was chosen.", true},

@@ -13,25 +13,25 @@ import (
 	"axiommind/schema"
 )
 
-// ErrCollectionChanged is returned if a rebuild finds that somebody else has switched the collection. To begin again is
-// safe.
+// ErrCollectionChanged is returned if another run switched the collection during a rebuild. It is safe to rebuild
+// again.
 var ErrCollectionChanged = boundary.Invalid(schema.ErrorVectorRejected, errors.New("another generation of the collection is in use than when the rebuild began: run it again"))
 
-// ErrUnequal is returned if the new collection does not hold what the log says, and is not switched to.
+// ErrUnequal is returned if the new collection differs from the log. The old one stays in use.
 var ErrUnequal = boundary.Invalid(schema.ErrorVectorRejected, errors.New("the new collection differs from the log"))
 
-// RebuildInput says which collection to make anew, and how.
+// RebuildInput names the collection to rebuild and has the options.
 type RebuildInput struct {
 	// Collection is empty for all collections of the worker's embedder.
 	Collection string `json:"collection,omitempty"`
-	// Verify compares the collection in use with the log, too. DryRun makes the new one and deletes it again.
+	// Verify also compares the collection in use with the log. DryRun builds the new one and deletes it.
 	Verify bool `json:"verify,omitempty"`
 	DryRun bool `json:"dry_run,omitempty"`
-	// Run is the run that asks: another one that asks the same may do so because the log has changed since.
+	// Run is the requesting run. Another run may request the same rebuild again because the log has changed since.
 	Run string `json:"run,omitempty"`
 }
 
-// Writer returns the input of the workflow that makes the collection anew.
+// Writer returns the input of the workflow that rebuilds the collection.
 func (in RebuildInput) Writer() schema.WriterInput {
 	return schema.VectorWriterInput{Collection: in.Collection}
 }
@@ -39,31 +39,32 @@ func (in RebuildInput) Writer() schema.WriterInput {
 // Validate returns an error if no collection is named.
 func (in RebuildInput) Validate() error { return ReconcileInput{Collection: in.Collection}.Validate() }
 
-// RebuildResult is what a rebuild has done, and found.
+// RebuildResult is the result of a rebuild.
 type RebuildResult struct {
 	Collection string `json:"collection"`
-	// Items counts the objects of the new collection. Copied of them have their vector from the old one, and Embedded have
-	// another. Kept were there already, because an earlier attempt had put them there. An item that changed meanwhile is
-	// counted each time. Pending are left to the outbox, which has not written them yet: an embedder may need an hour for them.
+	// Items counts the objects of the new collection. Copied counts those with the vector of the old collection, and
+	// Embedded those with a new one. Kept counts those that an earlier attempt had written. An item that changed
+	// meanwhile is counted each time. Pending counts the items that are left to the outbox: an embedder may need an
+	// hour for them.
 	Items    int `json:"items"`
 	Copied   int `json:"copied"`
 	Embedded int `json:"embedded"`
 	Kept     int `json:"kept,omitempty"`
 	Pending  int `json:"pending,omitempty"`
-	// Failed counts the items that could not be written: their outbox rows tell why, and are tried again as usual.
+	// Failed counts the items that could not be written. Their outbox rows have the reason, and are retried as usual.
 	Failed int `json:"failed"`
-	// Missing, Extra and Changed count where the old collection differed from the log, if that was asked for. What the
-	// outbox says is not written yet, or has failed, is not a difference.
+	// Missing, Extra and Changed count the differences of the old collection from the log, if Verify is set. Items that
+	// are pending or failed in the outbox are no differences.
 	Missing int `json:"missing"`
 	Extra   int `json:"extra"`
 	Changed int `json:"changed"`
 	// Examples are some of the differences and failures.
 	Examples []string `json:"examples,omitempty"`
-	// Switched is true if the name leads to the new collection now.
+	// Switched is true if the new collection is in use.
 	Switched bool `json:"switched"`
 }
 
-// Differences counts where the old collection differed from the log.
+// Differences counts the differences of the old collection from the log.
 func (r RebuildResult) Differences() int { return r.Missing + r.Extra + r.Changed }
 
 // maxExamples and maxExample bound the examples of a result, in number and in bytes each.
@@ -94,19 +95,19 @@ const (
 // Rebuilding is a rebuild between two turns.
 type Rebuilding struct {
 	RebuildInput
-	// Old and New are the classes in use and to be used.
+	// Old is the class in use, and New its replacement.
 	Old string `json:"old,omitempty"`
 	New string `json:"new,omitempty"`
-	// Unfit is true if the old class has settings with which nothing can be written to it.
+	// Unfit is true if the old class can't be written because of its settings.
 	Unfit bool   `json:"unfit,omitempty"`
 	Step  string `json:"step,omitempty"`
-	// Kind, Project and ID tell how far the step is.
+	// Kind, Project and ID are the checkpoint of the step.
 	Kind    string `json:"kind,omitempty"`
 	Project string `json:"project,omitempty"`
 	ID      string `json:"id,omitempty"`
-	// Seq is how far the new class follows what was written to the old one: a position of the collection's stream.
+	// Seq is the position in the collection's stream up to which the new class has the writes to the old one.
 	Seq uint64 `json:"seq,omitempty"`
-	// Seen counts the items looked at, of about Total.
+	// Seen counts the processed items, of about Total.
 	Seen  int `json:"seen,omitempty"`
 	Total int `json:"total,omitempty"`
 	// Wait is how long to wait before the next turn.
@@ -117,13 +118,13 @@ type Rebuilding struct {
 // Done reports whether there is nothing left to do.
 func (r Rebuilding) Done() bool { return r.Step == stepDone }
 
-// Switched reports whether the new collection is in use. To begin anew would be to do all again.
+// Switched reports whether the new collection is in use. A restarted rebuild would repeat all of the work.
 func (r Rebuilding) Switched() bool { return r.Result.Switched }
 
-// Count counts the items looked at, of about the total.
+// Count returns the number of processed items and the approximate total.
 func (r Rebuilding) Count() (seen, total int) { return r.Seen, r.Total }
 
-// Title says how far the rebuild is, for people.
+// Title describes the progress of the rebuild for people.
 func (r Rebuilding) Title() string {
 	const title = "make the collection anew"
 	switch r.Step {
@@ -138,8 +139,8 @@ func (r Rebuilding) Title() string {
 	}
 }
 
-// RebuildVectors asks the collection's workflow to make it anew beside the one in use, and to switch to it, and waits
-// for the result. Several collections are made at the same time, and the result is the sum of theirs.
+// RebuildVectors asks the collection's workflow to rebuild it in a shadow class and switch to that, and waits for the
+// result. Several collections are rebuilt concurrently, and the result is the sum of theirs.
 func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (RebuildResult, error) {
 	var sum RebuildResult
 	in.Run = activity.GetInfo(ctx).WorkflowExecution.RunID
@@ -191,8 +192,8 @@ func (r *RebuildResult) add(other RebuildResult) {
 	*r = other
 }
 
-// RebuildCollection does some of a rebuild, and returns how far it is. Only the vector_writer workflow may call it.
-// Stopped at any point and called again with the same argument, it skips what it has written.
+// RebuildCollection does one turn of a rebuild and returns its new state. Only the vector_writer workflow may call it.
+// If it is stopped and called again with the same argument, it skips the objects that it has written.
 func (a *Activities) RebuildCollection(ctx context.Context, in Rebuilding) (Rebuilding, error) {
 	return boundary.Run(ctx, in, a.rebuild)
 }
@@ -209,14 +210,14 @@ func (a *Activities) rebuild(ctx context.Context, in Rebuilding) (Rebuilding, er
 type rebuild struct {
 	*Writer
 	*Rebuilding
-	// until is when the turn should end.
+	// until is the time when the turn should end.
 	until time.Time
-	// tenants are the projects whose tenants are known to be in the new class.
+	// tenants has the projects whose tenants are known to exist in the new class.
 	tenants map[string]bool
 }
 
-// Rebuild does one turn of a rebuild. The writer may do other work between two turns: a turn begins by following what was
-// written meanwhile, and the last one also ends with the switch. So the class that is switched to lacks nothing.
+// Rebuild does one turn of a rebuild. The writer may do other work between two turns. So a turn begins by copying the
+// writes since the last one, and the last turn ends with the switch. The new class is then complete.
 func (w *Writer) Rebuild(ctx context.Context, state Rebuilding) (Rebuilding, error) {
 	r := &rebuild{Writer: w, Rebuilding: &state, until: time.Now().Add(w.opts.Turn), tenants: map[string]bool{}}
 	r.Wait = 0
@@ -253,8 +254,8 @@ func (w *Writer) Rebuild(ctx context.Context, state Rebuilding) (Rebuilding, err
 
 func (r *rebuild) late() bool { return !time.Now().Before(r.until) }
 
-// stand finds out where the rebuild stands in the store. An attempt that was stopped may have gone further than the
-// state tells, and people delete collections.
+// stand updates the state from the vector store. A stopped attempt may have gone further than the state records, and
+// people delete collections.
 func (r *rebuild) stand(ctx context.Context) error {
 	if r.Step == stepBegin || r.Step == stepDrop {
 		return nil
@@ -278,8 +279,8 @@ func (r *rebuild) stand(ctx context.Context) error {
 	return err
 }
 
-// begin makes the new class, or goes on with one that an earlier rebuild has left. One with other settings, and one that
-// is older than the class in use, is deleted.
+// begin creates the new class, or continues with one that an earlier rebuild left. Leftovers with other settings, or
+// older than the class in use, are deleted.
 func (r *rebuild) begin(ctx context.Context) error {
 	var err error
 	r.Old, err = r.client.EnsureCollection(ctx, r.collection)
@@ -319,7 +320,7 @@ func (r *rebuild) begin(ctx context.Context) error {
 	return err
 }
 
-// switched says that the name leads to the new class, and leaves the old one for a while.
+// switched records that the new class is in use, and keeps the old one for a while.
 func (r *rebuild) switched() {
 	r.Result.Switched, r.Step, r.Wait = true, stepDrop, r.opts.Timing.Vectors
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestMeasureRebuild compares a rebuild, which copies vectors, with a reconcile after the collection was emptied, which
-// embeds them. It runs where AXIOMMIND_MEASURE is set to the number of items.
+// embeds them. It runs if AXIOMMIND_MEASURE is set to the number of items.
 func TestMeasureRebuild(t *testing.T) {
 	n := 0
 	if _, err := fmt.Sscan(os.Getenv("AXIOMMIND_MEASURE"), &n); err != nil {

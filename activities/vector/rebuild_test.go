@@ -16,14 +16,14 @@ import (
 	"axiommind/schema"
 )
 
-// tb is what tests and properties have in common.
+// tb has the common methods of tests and property tests.
 type tb interface {
 	require.TestingT
 	Helper()
 	Context() context.Context
 }
 
-// turns does a rebuild to its end, a page at a time, and calls between after each turn.
+// turns runs a whole rebuild, a page at a time, and calls between after each turn.
 func (b *bench) turns(t tb, w *Writer, in RebuildInput, between func(Rebuilding)) RebuildResult {
 	t.Helper()
 	w.opts.Turn = time.Nanosecond
@@ -88,7 +88,7 @@ func (b *bench) events(t testing.TB) (n int) {
 	return n
 }
 
-// requireWhole checks that the collection holds what the log says, by the hash of all that is stored.
+// requireWhole checks that the collection matches the log, by the hash of all stored properties.
 func (b *bench) requireWhole(t tb) {
 	t.Helper()
 	r := &rebuild{Writer: b.writer, Rebuilding: &Rebuilding{New: b.class(t)}, tenants: map[string]bool{}}
@@ -106,7 +106,7 @@ func (b *bench) requireWhole(t tb) {
 	require.Empty(t, report.UnknownTenants)
 }
 
-// A rebuild makes the next generation with the vectors of the one before, and embeds nothing.
+// A rebuild creates the next generation with the vectors of the previous one, and embeds nothing.
 func TestRebuildCopies(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -143,8 +143,8 @@ func TestRebuildCopies(t *testing.T) {
 	b.requireWhole(t)
 }
 
-// What is missing from the collection in use, has other content, or is unknown to the log, is found. A dry run changes
-// nothing; a rebuild mends it all.
+// Verify finds objects that are missing from the collection in use, have other content, or are unknown to the log. A
+// dry run changes nothing, and a rebuild repairs all of it.
 func TestRebuildVerifies(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -197,8 +197,8 @@ func (w *Writer) objectOf(entryID string) string {
 	return schema.VectorItem{Kind: schema.ItemEntry, ID: entryID, EmbeddingVersion: w.embedder.Version()}.ObjectID()
 }
 
-// Outdated items are written by the rebuild to both collections, once, and recorded. Items that are not written yet, or have failed, stay with
-// the outbox, so that a rebuild waits for no embedder that has a thousand messages to do.
+// The rebuild embeds outdated items once, writes them to both collections, and records them. Pending and failed items
+// are left to the outbox, so that a rebuild does not wait for an embedder with a long backlog.
 func TestRebuildLeavesWhatWaits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -232,7 +232,8 @@ func TestRebuildLeavesWhatWaits(t *testing.T) {
 	b.requireWhole(t)
 }
 
-// An object whose row waits keeps its vector where the text is the same: a switch empties no search.
+// An object whose row is pending keeps its vector if the text is the same, so that searches still find it after a
+// switch.
 func TestRebuildKeepsVectorsOfStaleObjects(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -261,7 +262,7 @@ func storedOf(t *testing.T, b *bench, id string) storedItem {
 	return found[id]
 }
 
-// A class that an earlier rebuild has left may hold a project that was erased since.
+// A class that an earlier rebuild left may contain a project that was erased since.
 func TestRebuildDropsUnknownProjects(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -277,7 +278,7 @@ func TestRebuildDropsUnknownProjects(t *testing.T) {
 	require.Equal(t, []string{schema.VectorTenant("red")}, tenants)
 }
 
-// While the embedder is away, the rebuild waits, and nothing is marked.
+// While the embedder is unavailable, the rebuild fails, and no row is marked as failed.
 func TestRebuildInAnOutage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -298,7 +299,7 @@ func TestRebuildInAnOutage(t *testing.T) {
 	b.requireWhole(t)
 }
 
-// A collection that was made before there were generations is taken over, with all that is in it.
+// A rebuild replaces a collection from before there were generations, and keeps its objects.
 func TestRebuildTakesOver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -315,7 +316,7 @@ func TestRebuildTakesOver(t *testing.T) {
 	require.Len(t, b.search(t, "red", "a"), 3)
 	b.requireWhole(t)
 
-	// Stopped between the deletion of the plain class and the alias, the new one is found.
+	// After a stop between the deletion of the plain class and the creation of the alias, the new class is found.
 	require.NoError(t, b.client.request(t.Context(), "test", http.MethodDelete, "/aliases/"+b.writer.Collection(), nil, nil))
 	again, err := b.client.EnsureCollection(t.Context(), b.writer.Collection())
 	require.NoError(t, err)
@@ -323,7 +324,7 @@ func TestRebuildTakesOver(t *testing.T) {
 	b.requireWhole(t)
 }
 
-// A collection with other settings can't be written. A rebuild makes one with ours.
+// A collection with other settings can't be written. A rebuild replaces it with one that has ours.
 func TestRebuildMendsSettings(t *testing.T) {
 	t.Parallel()
 	for name, class := range map[string]map[string]any{
@@ -346,7 +347,7 @@ func TestRebuildMendsSettings(t *testing.T) {
 	}
 }
 
-// Weaviate keeps the name when its class is deleted. The class is made again under it.
+// Weaviate keeps the alias when its class is deleted. The class is created again under it.
 func TestDeletedClassComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -369,7 +370,8 @@ func TestDeletedClassComesBack(t *testing.T) {
 	b.requireWhole(t)
 }
 
-// A rebuild goes on with what an earlier one has left, unless the settings are others by now. It mends what is wrong there.
+// A rebuild continues with the class that an earlier one left, unless the settings have changed. It repairs wrong
+// objects in it.
 func TestRebuildGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -402,7 +404,8 @@ func TestRebuildGoesOn(t *testing.T) {
 	b.requireWhole(t)
 }
 
-// The new class may be deleted meanwhile: it is made again. Another one may be switched to: that is an error.
+// If the new class is deleted meanwhile, it is created again. If the collection is switched to another class, the
+// rebuild fails.
 func TestRebuildMeetsOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -436,7 +439,7 @@ func TestRebuildOfAnyVersion(t *testing.T) {
 	rebuildOfVersions(t, stacktest.Sample(t, 2, hostileVersions))
 }
 
-// Any name of an embedding version makes a collection that can be rebuilt.
+// Any name of an embedding version gives a collection that can be rebuilt.
 func rebuildOfVersions(t *testing.T, names []string) {
 	t.Helper()
 	for _, name := range names {

@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// comparePage is how many projects are compared for one query of the outbox.
+// comparePage is the number of projects to compare per query of the outbox.
 const comparePage = 100
 
 // compareProjects compares the new class with the outbox, project by project, and then switches.
@@ -32,7 +32,7 @@ func (r *rebuild) compareProjects(ctx context.Context) error {
 	}
 }
 
-// compareProject mends the project in the new class, if it differs from the outbox.
+// compareProject repairs the project in the new class if it differs from the outbox.
 func (r *rebuild) compareProject(ctx context.Context, p projectDigest) error {
 	got, err := r.digest(ctx, p.Project)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *rebuild) compareProject(ctx context.Context, p projectDigest) error {
 	return nil
 }
 
-// digest hashes what the new class holds of the project.
+// digest hashes the project's objects in the new class.
 func (r *rebuild) digest(ctx context.Context, project string) (digest, error) {
 	var d digest
 	after := ""
@@ -79,14 +79,14 @@ func (r *rebuild) digest(ctx context.Context, project string) (digest, error) {
 		}
 		for _, o := range page {
 			if d.add(o.hash(project)); o.Additional.ID != r.object(o.Kind, o.ItemID) {
-				d.add("") // It stands where another one belongs.
+				d.add("") // It has the id of another item.
 			}
 		}
 		after = page[len(page)-1].Additional.ID
 	}
 }
 
-// mend makes the new class hold the project's rows that are done, and nothing else.
+// mend makes the project's objects in the new class match its rows that are done.
 func (r *rebuild) mend(ctx context.Context, project string) error {
 	if err := r.tenant(ctx, project); err != nil {
 		return err
@@ -136,8 +136,8 @@ func (r *rebuild) mendRows(ctx context.Context, project string, rows []Row) erro
 	return nil
 }
 
-// mendKind puts the items of the rows into the new class. An item that is no longer in its projection is one that can't
-// be written: its row says so from now on.
+// mendKind puts the items of the rows into the new class. An item that is no longer in its projection can't be written:
+// its row is recorded as failed.
 func (r *rebuild) mendKind(ctx context.Context, kind, project string, rows []Row) error {
 	var items []Item
 	var gone []*work
@@ -186,7 +186,7 @@ func (r *rebuild) removeExtra(ctx context.Context, project string) error {
 	}
 }
 
-// doneObjects returns the ids of those objects that have a row that is done.
+// doneObjects returns the ids of the objects with a row that is done.
 func (r *rebuild) doneObjects(ctx context.Context, project string, page []storedItem) (map[string]bool, error) {
 	byKind := map[string][]string{}
 	for _, o := range page {
@@ -207,7 +207,7 @@ func (r *rebuild) doneObjects(ctx context.Context, project string, page []stored
 	return known, nil
 }
 
-// finish switches to the new class, which holds all that the old one should. After a dry run it deletes it.
+// finish switches to the new class, which is complete. After a dry run it deletes the new class instead.
 func (r *rebuild) finish(ctx context.Context) error {
 	if r.Verify && !r.Unfit {
 		if err := r.findTenants(ctx); err != nil {
@@ -228,8 +228,8 @@ func (r *rebuild) finish(ctx context.Context) error {
 	return nil
 }
 
-// dropUnknown deletes the tenants of projects that the log does not know. An earlier rebuild may have left them in the new class, before
-// they were erased.
+// dropUnknown deletes the tenants in the new class of projects that the log does not know. An earlier rebuild may have
+// left them there before the projects were erased.
 func (r *rebuild) dropUnknown(ctx context.Context) error {
 	known, err := r.outbox.projects(ctx)
 	if err != nil {

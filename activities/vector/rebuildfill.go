@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// fetchPage is how many objects are read with their vectors at a time.
+// fetchPage is the number of objects to read at once with their vectors.
 const fetchPage = 100
 
 // fill puts the items of the log into the new class, kind by kind.
@@ -63,7 +63,7 @@ func (r *rebuild) place(ctx context.Context, kind string, items []Item) error {
 // placed is an item on its way into the new class.
 type placed struct {
 	*work
-	// current is true if the outbox says that the item is written as it is now.
+	// current is true if the outbox row of the item is done with its current content.
 	current bool
 	// copied is true if the vector is from the old class, and same if the object there equals the item.
 	copied, same bool
@@ -104,7 +104,7 @@ func (r *rebuild) placeIn(ctx context.Context, kind, project string, items []Ite
 		hash := item.ContentHash()
 		was, exists := old[objects[i]]
 		p := placed{work: &work{row: row, item: item}, current: row.Status == schema.OutboxDone && row.ContentHash == hash}
-		// The vector follows from the text alone.
+		// The vector depends only on the text.
 		p.copied = exists && was.item(project).Text() == item.Text() && len(was.Additional.Vector) == r.embedder.Dimensions()
 		p.same = p.copied && was.hash(project) == hash
 		if p.copied {
@@ -136,7 +136,7 @@ func (r *rebuild) left(row Row) {
 	r.Result.example("failed: %s %q of project %q: %s", row.Kind, row.ID, row.Project, row.Error)
 }
 
-// judge notes where the old collection differs from the log.
+// judge records a difference of the old collection from the log.
 func (r *rebuild) judge(item Item, exists, same bool) {
 	switch {
 	case !exists:
@@ -148,8 +148,8 @@ func (r *rebuild) judge(item Item, exists, same bool) {
 	}
 }
 
-// put writes the items to the new class and records those that the outbox does not know. Items that are missing from the old class, or
-// differ in it, are written to both: then they are done, and embedded once.
+// put writes the items to the new class and records those that are not current in the outbox. Items that are missing
+// from the old class, or differ in it, are written to both classes: then they are done, and embedded only once.
 func (r *rebuild) put(ctx context.Context, todo []placed) error {
 	var newOnly, both []*work
 	for _, p := range todo {
@@ -188,8 +188,8 @@ func (r *rebuild) put(ctx context.Context, todo []placed) error {
 	return r.recordAll(ctx, outcomes)
 }
 
-// allRefused returns an error if none of several objects could be copied that the store has taken before. The store is
-// at fault then and not the objects, whose rows stay as they are.
+// allRefused returns an error if the store refuses all of several copied objects, which it had accepted before. Then
+// the store is at fault and not the objects, whose rows stay unchanged.
 func allRefused(todo []placed) error {
 	copied, refused := 0, 0
 	var fault error
@@ -221,7 +221,7 @@ func (r *rebuild) recordAll(ctx context.Context, outcomes []*work) error {
 	return nil
 }
 
-// follow takes over what was written to the old class since the last turn.
+// follow copies the objects that were written to the old class since the last turn.
 func (r *rebuild) follow(ctx context.Context) error {
 	options := eventlog.StreamOptions{After: r.Seq, Types: []string{schema.VectorIndexed}}
 	for event, err := range r.log.Stream(ctx, r.stream(), options) {
@@ -280,11 +280,11 @@ func (r *rebuild) followIn(ctx context.Context, project string, ids []string) er
 			current: row.Status == schema.OutboxDone && row.ContentHash == item.ContentHash(),
 		})
 	}
-	// An object that the outbox has another opinion of is written again by whoever has to.
+	// Objects that are not current in the outbox are left to the outbox.
 	return r.put(ctx, slices.DeleteFunc(todo, func(p placed) bool { return !p.current }))
 }
 
-// tenant makes the project's tenant in the new class.
+// tenant creates the project's tenant in the new class.
 func (r *rebuild) tenant(ctx context.Context, project string) error {
 	if r.tenants[project] {
 		return nil
@@ -297,7 +297,7 @@ func (r *rebuild) object(kind, id string) string {
 	return schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: r.version}.ObjectID()
 }
 
-// fetchOld returns the objects of the old class that exist. An unfit one can't be asked for them.
+// fetchOld returns the objects of the old class that exist. An unfit class can't be queried.
 func (r *rebuild) fetchOld(ctx context.Context, project string, ids []string) (map[string]storedItem, error) {
 	out := make(map[string]storedItem, len(ids))
 	if r.Unfit {

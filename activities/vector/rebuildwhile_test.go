@@ -26,7 +26,7 @@ func TestRebuildWhileWriting(t *testing.T) {
 	rebuildWhileWriting(t, 2)
 }
 
-// A property: whatever is written between the turns is in the new collection. A draw takes a second.
+// A property: all writes between the turns are in the new collection. A draw takes a second.
 func rebuildWhileWriting(t *testing.T, draws int) {
 	t.Helper()
 	b := newBench(t)
@@ -69,7 +69,7 @@ func TestSearchDuringRebuild(t *testing.T) {
 	searchDuringRebuild(t, 1, 12)
 }
 
-// Searches that go on during rebuilds of so many entries find all, at any time, and after it too.
+// Searches during and after rebuilds of the given number of entries always find all of them.
 func searchDuringRebuild(t *testing.T, rebuilds, entries int) {
 	t.Helper()
 	b := newBench(t)
@@ -118,10 +118,10 @@ func searchDuringRebuild(t *testing.T, rebuilds, entries int) {
 	wg.Wait()
 }
 
-// rebuildRequests is at most the number of requests of the rebuild in rebuildKilled.
+// rebuildRequests is a lower bound for the number of requests of the rebuild in rebuildKilled.
 const rebuildRequests = 60
 
-// The rebuild is killed at two requests, which are drawn. The campaign kills it at every second one.
+// The rebuild is killed at two random requests. The campaign kills it at every second one.
 func TestRebuildKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	random := stacktest.Random(t)
@@ -130,8 +130,8 @@ func TestRebuildKilledAnywhere(t *testing.T) {
 	rebuildKilled(t, slices.Values(requests))
 }
 
-// A rebuild whose store dies at any request, before or after that is done, goes on where it was. rebuildKilled kills at
-// the requests, until a rebuild has fewer.
+// A rebuild whose store dies at any request, before or after executing it, continues from there. rebuildKilled kills it
+// at the given requests, until a rebuild has fewer.
 func rebuildKilled(t *testing.T, ns iter.Seq[int64]) {
 	t.Helper()
 	b := newBench(t)
@@ -162,7 +162,7 @@ func rebuildKilled(t *testing.T, ns iter.Seq[int64]) {
 	for n := range ns {
 		reached := false
 		for _, late := range []bool{false, true} {
-			// One has to be embedded each time.
+			// One item must be embedded each time.
 			require.NoError(t, direct.remove(t.Context(), b.writer.Collection(), "blue", b.writer.objectOf(entries[0].ID)))
 			b.client = mortal
 			w := b.newWriter(t, b.log)
@@ -182,7 +182,7 @@ func rebuildKilled(t *testing.T, ns iter.Seq[int64]) {
 				require.False(t, died, "once: %v", err)
 				died = true
 			}
-			reached = reached || requests.Load() < n // The library sends some requests again of itself: those do not count as deaths.
+			reached = reached || requests.Load() < n // Retries by the library do not count as deaths.
 			require.True(t, state.Result.Switched)
 			require.Equal(t, 5, state.Result.Items, "killed at request %d, after it is done %v", n, late)
 			require.Zero(t, state.Result.Failed)

@@ -7,20 +7,20 @@ import (
 	"axiommind/schema"
 )
 
-// maxRecent limits how many rows a process remembers: twice as many at most.
+// maxRecent bounds the rows in each of the two maps of recent.
 const maxRecent = 1 << 14
 
-// recent remembers the rows that this process has written or read, as long as no other process has written to the
-// collection's stream since. The head of the stream tells.
+// recent caches the rows that this process has written or read, as long as no other process has written to the
+// collection's stream since. It detects this by the head of the stream.
 type recent struct {
 	mu   sync.Mutex
 	head schema.StreamHead
-	// young takes what is new. Once it is full, it becomes old, and what was old is forgotten.
+	// young gets the new rows. Once it is full, it replaces old, whose rows are forgotten.
 	young, old map[string]Row
 }
 
-// at forgets everything unless the stream still ends where this process has seen it end. It reports whether it does.
-// Otherwise it remembers what comes from here on.
+// at reports whether the head is the last one that this process has seen. If it is not, all rows are forgotten, and new
+// ones are cached from this head on.
 func (r *recent) at(head schema.StreamHead) (valid bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,7 +30,7 @@ func (r *recent) at(head schema.StreamHead) (valid bool) {
 	return valid
 }
 
-// get returns the row with the job id, if it is remembered.
+// get returns the row with the job id, if it is cached.
 func (r *recent) get(jobID string) (Row, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +41,7 @@ func (r *recent) get(jobID string) (Row, bool) {
 	return row, ok
 }
 
-// put remembers rows.
+// put caches rows.
 func (r *recent) put(rows map[string]Row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *recent) put(rows map[string]Row) {
 	maps.Copy(r.young, rows)
 }
 
-// move says that this process has written to the stream, which now ends at the head.
+// move sets the head after this process has written to the stream.
 func (r *recent) move(head schema.StreamHead) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"axiommind/schema"
 )
 
-// reconcilePage is how many rows, and how many objects, reconcile holds at a time.
+// reconcilePage is the number of rows, and of objects, that reconcile reads at a time.
 const reconcilePage = 500
 
 // maxReported is the maximum number of extra objects that a [Report] names.
 const maxReported = 20
 
-// Report is what [Writer.Reconcile] found and requested again.
+// Report counts the drift that [Writer.Reconcile] found.
 type Report struct {
 	// Checked counts the outbox rows that were compared with their items.
 	Checked int `json:"checked"`
@@ -27,8 +27,8 @@ type Report struct {
 	Stale       int `json:"stale"`
 	NotEnqueued int `json:"not_enqueued"`
 	Failed      int `json:"failed"`
-	// Extra counts the objects in the vector store that the log does not know. They are left there: a search drops
-	// objects without a row. ExtraIDs names the first of them.
+	// Extra counts the objects in the vector store that the log does not know. They are not deleted, since a search
+	// drops objects without a row. ExtraIDs names the first of them.
 	Extra    int      `json:"extra"`
 	ExtraIDs []string `json:"extra_ids,omitempty"`
 	// UnknownTenants are tenants that belong to no project with rows.
@@ -40,8 +40,8 @@ type Report struct {
 func (r Report) Repaired() int { return r.Missing + r.Changed + r.Stale + r.NotEnqueued + r.Failed }
 
 // Reconcile compares the items, the outbox and the vector store and requests repairs. It creates the collection if it
-// is missing, enqueues items that never were enqueued or that failed, and makes rows pending again if their item has
-// changed or their object is missing or differs. For each project it compares the counts and a sample, and all
+// is missing, and enqueues items that failed or were never enqueued. It makes rows pending again if their item has
+// changed, or if their object is missing or differs. For each project it compares the counts and a sample, and all
 // objects only if these differ. [Writer.IndexPending] then does the work.
 func (w *Writer) Reconcile(ctx context.Context) (Report, error) {
 	var report Report

@@ -76,7 +76,7 @@ func TestReconcileFindsStaleAndNeverEnqueued(t *testing.T) {
 	entries := b.add(t, "red", "a", "b", "c")
 	b.index(t, 100)
 
-	// The entry says another thing than when it was indexed, as an entry redacted later does.
+	// The entry has changed since it was indexed, like an entry that was redacted later.
 	entries[0].Title = "a, and more"
 	b.now = b.now.Add(time.Hour)
 	fresh := entries[0]

@@ -17,8 +17,8 @@ func TestVectorsAreFoundAfterRestart(t *testing.T) {
 	foundAfterRestart(t, 2)
 }
 
-// What was written is found by meaning after the server has stopped and started, in each of up to three runs. A class
-// with a cache of vectors loses those of a small project then (weaviate#12132).
+// foundAfterRestart checks that a vector search finds the objects after a restart of the server, in each of up to three
+// runs. A class with a vector cache loses those of a small project on a restart (weaviate#12132).
 func foundAfterRestart(t *testing.T, runs int) {
 	t.Helper()
 	opts := stack.Options{Dir: t.TempDir(), Weaviate: true}

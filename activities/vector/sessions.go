@@ -14,13 +14,13 @@ import (
 	"axiommind/schema"
 )
 
-// SessionInput names a session whose entries are to be indexed.
+// SessionInput identifies a session with entries to index.
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
 	// EmbeddingVersion is the version with which the build started.
 	EmbeddingVersion string `json:"embedding_version"`
-	// Again tries items that failed now, also those that wait for their next attempt and those that get none.
+	// Again retries failed items now, including permanent failures and those that await a retry.
 	Again bool `json:"again,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
@@ -41,24 +41,24 @@ func (in SessionInput) Validate() error {
 	return in.SessionKey.Validate()
 }
 
-// SessionResult counts the session's items by what became of them.
+// SessionResult counts the session's items by outcome.
 type SessionResult struct {
 	Indexed int `json:"indexed"`
 	Failed  int `json:"failed"`
-	// NextRetry is the time at which the first failed item is due. It is zero if none waits for a retry.
+	// NextRetry is the time at which the first failed item is due. It is zero if none awaits a retry.
 	NextRetry time.Time `json:"next_retry,omitzero"`
 }
 
-// IndexSession asks the collection's workflow to index the session and waits for the result. Items that fail are
-// counted. The workflow tries them again later, for which nobody waits.
+// IndexSession asks the collection's workflow to index the session and waits for the result. Failed items are counted.
+// The workflow retries them later, without IndexSession waiting for it.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
-	// Another version may be in use by now. The one that is to take its place is indexed in the background.
+	// Another version may be in use by now. A version that will replace it is indexed in the background.
 	version, err := a.indexes.writable(ctx)
 	if err != nil {
 		return SessionResult{}, boundary.Return(ctx, err)
 	}
 	in.EmbeddingVersion = version
-	if in.Again { // What failed may have ended the writer of messages, too, for which no session waits.
+	if in.Again { // The writer of messages, which no session waits for, may have ended because of the same failure.
 		if err := a.indexes.WakePending(ctx); err != nil {
 			return SessionResult{}, boundary.Return(ctx, err)
 		}
@@ -66,7 +66,7 @@ func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (Session
 	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
-// IndexSessions indexes the sessions that wait, all at once. Only the vector_writer workflow may call it.
+// IndexSessions indexes a batch of sessions. Only the vector_writer workflow may call it.
 func (a *Activities) IndexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
 	return boundary.Run(ctx, in, a.indexSessions)
 }
@@ -108,7 +108,7 @@ func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[Sessio
 	return out, nil
 }
 
-// requests returns what the session's stream asks to index, in order, each item once as it was last requested.
+// requests returns the requests of the session's stream, in order. For each item it has only the last request.
 func (w *Writer) requests(ctx context.Context, in SessionInput) ([]request, error) {
 	stream := in.Stream()
 	ctx = eventlog.WithHead(ctx, stream, in.Head)
@@ -136,8 +136,8 @@ func (w *Writer) requests(ctx context.Context, in SessionInput) ([]request, erro
 	return out, nil
 }
 
-// from tells the store and the memory of recent rows where the collection's stream ends. It reports whether this
-// process has seen all that was written of late. An attempt before this one may have written more.
+// from passes the head of the collection's stream to the log and the cache of recent rows. It reports whether this
+// process has seen all recent writes. After a retry it has not, since the earlier attempt may have written more.
 func (w *Writer) from(ctx context.Context, head schema.StreamHead) (_ context.Context, unbroken bool, err error) {
 	if ctx, err = w.log.AsWriter(ctx, w.stream(), head); err != nil {
 		return ctx, false, err
@@ -156,8 +156,7 @@ func (w *Writer) head(began schema.StreamHead) schema.StreamHead {
 	return began
 }
 
-// index writes the requested items whose vectors are missing or of another content. It returns the rows of all items,
-// by job id.
+// index writes the requested items whose vectors are missing or outdated. It returns the rows of all items, by job id.
 func (w *Writer) index(ctx context.Context, requests []request) (map[string]Row, error) {
 	rows, err := w.current(ctx, requests)
 	if err != nil {
@@ -189,8 +188,8 @@ func (r Row) needs(item Item, now time.Time, b Backoff) bool {
 	}
 }
 
-// current returns the rows of the requests by job id. It asks the outbox about those that may have been worked on
-// where this process cannot know of it. To be wrong about a fresh request costs an embedding, and no more.
+// current returns the rows of the requests by job id. It reads from the outbox the rows that another process may have
+// changed. An error about a fresh request only costs an embedding.
 func (w *Writer) current(ctx context.Context, requests []request) (map[string]Row, error) {
 	rows := make(map[string]Row, len(requests))
 	var unknown []string
@@ -242,7 +241,7 @@ func (w *Writer) count(rows map[string]Row, jobs []string) (result SessionResult
 	return result
 }
 
-// sooner returns the earlier of two times. Zero stands for none.
+// sooner returns the earlier of two times. Zero means none.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -39,7 +39,7 @@ func (b *bench) trySessions(t testing.TB, w *Writer, sessions ...string) (bounda
 	return b.activities(t, w).indexSessions(t.Context(), in)
 }
 
-// activities returns those of the writer. They have no Temporal.
+// activities returns the activities of the writer, without a Temporal client.
 func (b *bench) activities(t testing.TB, w *Writer) *Activities {
 	t.Helper()
 	version, _ := schema.SplitIndex(w.version)
@@ -56,7 +56,7 @@ func indexed(n int) boundary.Outcome[SessionResult] {
 	return boundary.Outcome[SessionResult]{Result: SessionResult{Indexed: n}}
 }
 
-// about returns the statements that name the table.
+// about returns the statements that contain the table's name.
 func about(statements []string, table string) (out []string) {
 	for _, s := range statements {
 		if strings.Contains(s, table) {
@@ -66,7 +66,7 @@ func about(statements []string, table string) (out []string) {
 	return out
 }
 
-// An index of a session appends an event and writes the outbox, and asks nothing else that is its own.
+// Indexing a session appends an event and writes the outbox, and reads no table.
 func TestSessionRequests(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -101,7 +101,7 @@ func TestSessionRequests(t *testing.T) {
 	require.Equal(t, calls, b.embedder.calls, "nothing is embedded twice")
 }
 
-// Sessions that wait together are one call of the embedder, one of Weaviate, one append and one write of the outbox.
+// Sessions in one batch need one call of the embedder, one of Weaviate, one append and one write of the outbox.
 func TestManySessionsAreOneBatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -148,7 +148,7 @@ func TestManySessionsAreOneBatch(t *testing.T) {
 	require.Zero(t, b.reconcile(t).Repaired(), "the log and the table give the same content")
 }
 
-// A session is told what failed, and when that is tried again. Its neighbours in the batch are not held up.
+// The result of a session has its failures and the time of the next retry. Other sessions of the batch are not delayed.
 func TestSessionFailures(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -179,9 +179,8 @@ func TestSessionFailures(t *testing.T) {
 	require.Equal(t, indexed(2), b.sessions(t, b.writer, "s-blue")[0])
 }
 
-// A session that is tried again has its failed items tried now: those that wait for their turn, those that failed for
-// good and those that failed as often as is allowed. Each failure is an event beside the one before. What is done
-// is not done again.
+// With Again set, a session retries its failed items now: those that await a retry, those that failed permanently, and
+// those that reached the maximum of attempts. Each failure is a new event. Items that are done are not repeated.
 func TestSessionTriedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -225,7 +224,7 @@ func TestSessionTriedAgain(t *testing.T) {
 	require.Equal(t, SessionResult{Indexed: 4}, again(b.writer))
 }
 
-// An outage fails the batch, whose items say so until it is over.
+// An outage fails the batch. Its items have the reason until the outage is over.
 func TestSessionsInAnOutage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -241,7 +240,7 @@ func TestSessionsInAnOutage(t *testing.T) {
 	require.Equal(t, indexed(2), b.sessions(t, b.writer, "s-red")[0])
 }
 
-// An entry that says another thing now is written again, and it alone.
+// Only a changed entry is written again.
 func TestSessionWithChangedEntry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -255,7 +254,7 @@ func TestSessionWithChangedEntry(t *testing.T) {
 	require.Zero(t, b.reconcile(t).Repaired())
 }
 
-// What a session asks for twice in a batch is written once.
+// An item that is requested twice in a batch is written once.
 func TestSessionTwiceInABatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -264,7 +263,7 @@ func TestSessionTwiceInABatch(t *testing.T) {
 	require.Equal(t, 2, b.embedder.texts)
 }
 
-// The hash of an item that is read from the log is that of one that is read from the table, whatever the time.
+// An item from the log and the same item from the table have the same hash, for any time.
 func TestTimesOfLogAndTable(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -282,7 +281,7 @@ func TestTimesOfLogAndTable(t *testing.T) {
 	require.Zero(t, b.reconcile(t).Repaired())
 }
 
-// A session is told of all its vectors, and none is made again, though somebody has emptied the outbox.
+// After the outbox was emptied, the result of a session still counts all of its vectors, and none is embedded again.
 func TestSessionAfterOutboxIsEmptied(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -303,8 +302,8 @@ func TestSessionsKilledAnywhere(t *testing.T) {
 	sessionsKilled(t, alternately(t))
 }
 
-// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows. after says of a
-// write whether to kill after it, before it, or both in turn.
+// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows. after returns
+// whether to kill after or before a write, or both in turn.
 func sessionsKilled(t *testing.T, after func(at int) []bool) {
 	t.Helper()
 	b := newBench(t)

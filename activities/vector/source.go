@@ -37,8 +37,8 @@ func NewEntrySource(conn table.Conn, log Events) *EntrySource {
 // Kind implements [Source].
 func (*EntrySource) Kind() string { return schema.ItemEntry }
 
-// Load implements [Source]. What is not projected yet is read from the log: the outbox may be ahead of the entries, as it
-// is while a worker catches up with what a killed one has left.
+// Load implements [Source]. It reads entries that are not projected yet from the log: the outbox may be ahead of the
+// table of entries, for example while a worker processes the backlog of a killed one.
 func (s *EntrySource) Load(ctx context.Context, project string, ids []string) (map[string]Item, error) {
 	items, err := s.read(ctx, entry.InProject(project).IDs(ids))
 	if err != nil {

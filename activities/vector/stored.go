@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// contents are the names of the properties that an item is made of.
+// contents are the names of the properties of an item.
 const contents = schema.PropertyItemKind + " " + schema.PropertyItemID + " " + schema.PropertyTitle + " " +
 	schema.PropertyContent + " " + schema.PropertyEntryType + " " + schema.PropertyUser + " " + schema.PropertyAgent + " " +
 	schema.PropertySessionID + " " + schema.PropertyMessage + " " + schema.PropertyOccurredAt + " " + schema.PropertyContentHash
@@ -34,7 +34,7 @@ type storedItem struct {
 	} `json:"_additional"`
 }
 
-// item returns what the object holds.
+// item returns the object's content as an item of the project.
 func (s storedItem) item(project string) Item {
 	return Item{
 		Kind: s.Kind, ID: s.ItemID, Project: project, Title: s.Title, Content: s.Content, Type: s.Type, User: s.User,
@@ -42,7 +42,7 @@ func (s storedItem) item(project string) Item {
 	}
 }
 
-// hash returns the hash of what the object holds. It is empty if the object says that it holds something else.
+// hash returns the hash of the object's content. It is empty if it differs from the stored hash.
 func (s storedItem) hash(project string) string {
 	if hash := s.item(project).ContentHash(); hash == s.ContentHash {
 		return hash
@@ -50,7 +50,7 @@ func (s storedItem) hash(project string) string {
 	return ""
 }
 
-// fetch returns the objects that exist, by id, with their vectors. Pass at most a hundred ids: a vector may be long.
+// fetch returns the objects that exist, by id, with their vectors. Pass at most [fetchPage] ids: a vector may be long.
 func (c *Client) fetch(ctx context.Context, collection, project string, ids []string) (map[string]storedItem, error) {
 	out := make(map[string]storedItem, len(ids))
 	if len(ids) == 0 {
@@ -70,7 +70,7 @@ func (c *Client) page(ctx context.Context, collection, project, after string, li
 		quote(schema.VectorTenant(project)), limit, quote(after)), contents+" _additional{id}")
 }
 
-// contents is [Client.query] for whole objects. It reads the numbers of a vector as what they are.
+// contents is [Client.query] for whole objects. It decodes a vector directly into float32 values.
 func (c *Client) contents(ctx context.Context, collection, arguments, fields string) ([]storedItem, error) {
 	const op = "read objects"
 	class, err := c.class(ctx, collection)

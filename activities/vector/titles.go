@@ -15,12 +15,12 @@ import (
 )
 
 // titleEvents are the types of the events that give a task a title. An item is one title of a task. A renamed task
-// keeps the vector of its old title, which still leads to it.
+// keeps the vector of its old title, which still finds it.
 //
-// This differs from seed 004 §7.4 and §8.1, where the outbox identifies a title by the task alone and titles have a
+// This differs from seed 004 §7.4 and §8.1. There the outbox identifies a title by the task alone, and titles have a
 // collection of their own. With one item per task, a rename would remove the old title, which here remains an alias.
 // {task_id}/{seq} keeps the outbox's key unique and an item immutable. Titles are in the class of the embedding
-// version, where searches filter by kind, so that a project has one tenant and an embedding version has one writer.
+// version, where searches filter by kind. So a project has one tenant, and an embedding version has one writer.
 var titleEvents = []string{schema.TaskCreated, schema.TaskTitleChanged}
 
 // titleItems returns titleItem as a list.
@@ -120,8 +120,7 @@ func NewTitles(client *Client, embedders InUse) *Titles {
 	return &Titles{client: client, embedders: embedders}
 }
 
-// SimilarTitles returns up to limit tasks, the most similar first. Titles that were written a moment ago may be
-// missing.
+// SimilarTitles returns up to limit tasks, the most similar first. Recently written titles may be missing.
 func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit int) ([]task.TitleHit, error) {
 	embedder, err := t.embedders.InUse(ctx)
 	if err != nil {

@@ -27,11 +27,11 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 	}
 }
 
-// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. Facts that a session states
-// add none. If an earlier
-// attempt died after it added the rows, a retry adds none; neither does a session that is given again, perhaps because the
-// writer's embedder was mended. Then the writer is woken if any row is pending. To know that is to read every row of the
-// collection, which the first attempt at task titles does not: most sessions add none.
+// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. Facts that a session
+// states add none. A retry adds none if an earlier attempt died after it added the rows. Neither does a session that is
+// processed again, perhaps because the embedder was repaired. If no rows were added, the writer is woken if any row is
+// pending. This check reads every row of the collection, so the first attempt for task titles skips it: most sessions
+// add none.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	before := e.projector.written.Load()
 	if _, err := e.log.Project(ctx, e.projector, stream); err != nil {

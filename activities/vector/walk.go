@@ -7,11 +7,11 @@ import (
 	"axiommind/schema"
 )
 
-// walkPage is how many objects are read at once.
+// walkPage is the number of objects to read at once.
 const walkPage = 500
 
-// Walk calls f with the texts of all objects of all collections, also of generations that are not in use. It says which class they
-// are of, and the id of the item.
+// Walk calls f with the class, the item id and the text of each object of all collections, including generations that
+// are not in use.
 func (c *Client) Walk(ctx context.Context, f func(class, itemID, text string)) error {
 	classes, err := c.classes(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ const maxReason = 500
 
 // Options configures a [Writer]. Zero values mean the defaults.
 type Options struct {
-	// BatchSize is the number of items that are embedded, written and recorded at a time.
+	// BatchSize is the number of items to embed, write and record at a time.
 	BatchSize int
 	// MaxAttempts is the number of attempts after which an item's failure is permanent.
 	MaxAttempts int
@@ -57,9 +57,9 @@ type Options struct {
 	Now func() time.Time
 	// Progress is called after each batch with the number of items processed so far.
 	Progress func(items int)
-	// Turn is about how long a rebuild works before it lets others have their turn.
+	// Turn is the approximate time of a rebuild's turn, before other work has its turn.
 	Turn time.Duration
-	// Timing has how long a choice of the embedder is used, and how long old vectors stay after a switch.
+	// Timing has the time to cache a choice of the embedder, and the time that old vectors stay after a switch.
 	Timing schema.Timing
 }
 
@@ -81,7 +81,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Writer updates the vector store as the outbox requests. Only one at a time may write a collection.
+// Writer writes the requested items of the outbox to the vector store. Only one writer at a time may write a
+// collection.
 type Writer struct {
 	log Log
 	// version is that of the index: see [schema.Indexes].
@@ -120,22 +121,22 @@ func (w *Writer) Collection() string { return w.collection }
 
 func (w *Writer) stream() string { return schema.VectorStream(w.collection) }
 
-// Result is the outcome of one call of [Writer.IndexPending], and what remains to be done.
+// Result is the outcome of one call of [Writer.IndexPending], and describes the remaining work.
 type Result struct {
 	Indexed int `json:"indexed"`
 	// Failed counts the items whose failure this call recorded.
 	Failed int `json:"failed"`
 	// More is true if there are more items that can be processed now.
 	More bool `json:"more,omitempty"`
-	// NextRetry is the time at which the next failed item is due, unless there are more items. It is zero if none
-	// waits for a retry.
+	// NextRetry is the time when the next failed item is due, unless there are more items. It is zero if none awaits a
+	// retry.
 	NextRetry time.Time `json:"next_retry,omitzero"`
 	// Head is the head of the collection's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // IndexPending processes up to limit items that are pending, or failed and due. It may be stopped at any point and
-// called again: recorded work is not repeated, and what was written but not recorded is overwritten.
+// called again: recorded work is not repeated, and unrecorded writes are overwritten.
 //
 // Failures of single items are recorded and counted. IndexPending returns only errors that no single item caused.
 func (w *Writer) IndexPending(ctx context.Context, limit int) (Result, error) {
@@ -207,16 +208,16 @@ func projects(todo []*work) []string {
 	return slices.Compact(out)
 }
 
-// work is an item to write, and what became of it.
+// work is an item to write and its outcome.
 type work struct {
 	row  Row
 	item Item
-	// vector is the vector of the item where it is known. What has one is not embedded.
+	// vector is the vector of the item if it is known. Such an item is not embedded.
 	vector []float32
-	// fault is why the item is not written. If it is permanent, a retry cannot succeed.
+	// fault is the reason why the item was not written. If it is permanent, a retry cannot succeed.
 	fault     error
 	permanent bool
-	// outage is true if the fault is not the item's: it counts as no attempt.
+	// outage is true if the item is not at fault. Then it does not count as an attempt.
 	outage bool
 }
 
@@ -242,14 +243,14 @@ func (w *Writer) do(ctx context.Context, todo []*work, changed func(rows map[str
 	return nil
 }
 
-// outage records that none of the items could be written, and returns the error, for which no item is to blame. An item
-// that has failed before keeps its error, so that an outage is recorded once, however often it is met.
+// outage records that none of the items could be written, and returns the error, which no item caused. An item that has
+// failed before keeps its error, so that an outage is recorded once, however often it occurs.
 func (w *Writer) outage(ctx context.Context, todo []*work, err error) error {
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
 	said := eventlog.Readable(err).Error()
-	redact.Strings(&said) // An error may quote the text that it is about.
+	redact.Strings(&said) // An error may quote an item's text.
 	var pending []*work
 	for _, t := range todo {
 		if t.row.Status == schema.OutboxPending {
@@ -293,7 +294,7 @@ func (w *Writer) write(ctx context.Context, batch []*work, classes ...string) er
 	return nil
 }
 
-// embed gives each item its vector, or the fault for which it has none.
+// embed sets the vector of each item, or its fault.
 func (w *Writer) embed(ctx context.Context, batch []*work) error {
 	var sound []*work
 	var texts []string
@@ -318,7 +319,7 @@ func (w *Writer) embed(ctx context.Context, batch []*work) error {
 	return nil
 }
 
-// errNoItem says that an item which was requested does not exist, or not any longer.
+// errNoItem is the fault of a requested item that does not exist, or no longer exists.
 var errNoItem = errors.New("no such item")
 
 // load reads the items of the rows.
@@ -357,8 +358,8 @@ func (w *Writer) load(ctx context.Context, rows []Row) ([]*work, error) {
 	return out, nil
 }
 
-// record appends the outcomes of the batch, an event for each build, and projects them. It returns the rows that follow
-// from them, by job id.
+// record appends the outcomes of the batch, with events for each build, and projects them. It returns the resulting
+// rows by job id.
 func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, error) {
 	byBuild := map[string][]*work{}
 	for _, t := range batch {
@@ -375,7 +376,7 @@ func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, err
 	return w.append(ctx, events)
 }
 
-// outcomes returns the events with what became of the items, which the build requested.
+// outcomes returns the events with the outcomes of the items that the build requested.
 func (w *Writer) outcomes(batch []*work, build string) ([]schema.Event, error) {
 	done := schema.VectorIndexedPayload{Collection: w.collection}
 	failed := schema.VectorFailedPayload{Collection: w.collection}
@@ -415,8 +416,8 @@ func (w *Writer) outcomes(batch []*work, build string) ([]schema.Event, error) {
 	return events, err
 }
 
-// append appends events to the collection's stream and projects them. It returns the rows that follow from what the
-// log then holds, by job id.
+// append appends events to the collection's stream and projects them. It returns the rows of the stored events, by job
+// id.
 func (w *Writer) append(ctx context.Context, events []schema.Event) (map[string]Row, error) {
 	appended, err := w.log.Append(ctx, w.stream(), events)
 	if err != nil {

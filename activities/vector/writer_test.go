@@ -41,7 +41,7 @@ func TestIndexPending(t *testing.T) {
 	require.Equal(t, calls, b.embedder.calls, "reconcile embeds nothing")
 }
 
-// I8: an item that cannot be embedded is recorded with its reason, and its neighbours are not.
+// I8: an item that cannot be embedded is recorded with its reason, without affecting the other items.
 func TestRefusedTextFailsAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -61,8 +61,8 @@ func TestRefusedTextFailsAlone(t *testing.T) {
 	require.Equal(t, 5, b.count(t, "red"))
 }
 
-// TestSeed12_4OutboxReconcile: what is pending or failed is taken up again and ends done, or with its
-// failure recorded. An outage is recorded once, counts as no attempt, and is over as soon as the item is written.
+// TestSeed12_4OutboxReconcile: pending and failed items are retried and end done, or with their failure recorded. An
+// outage is recorded once, does not count as an attempt, and is over as soon as the item is written.
 func TestSeed12_4OutboxReconcile(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]error{
@@ -117,7 +117,7 @@ func TestSeed12_4OutboxReconcile(t *testing.T) {
 	}
 }
 
-// Weaviate answers 200 to a batch in which objects failed: each is looked at.
+// Weaviate answers 200 to a batch with failed objects: the result of each object is checked.
 func TestRejectedObjectIsRetriedThenPermanent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -141,7 +141,7 @@ func TestRejectedObjectIsRetriedThenPermanent(t *testing.T) {
 	require.Equal(t, 3, row.Attempts)
 	require.Contains(t, row.Error, "wrong size")
 
-	// Nothing tries it again until a person asks for it.
+	// It is not retried until a person requests it.
 	b.now = b.now.Add(24 * time.Hour)
 	require.Zero(t, b.index(t, 10))
 	b.embedder.dims = 64
@@ -163,7 +163,7 @@ func rowOf(t *testing.T, b *bench, id string) Row {
 	return Row{}
 }
 
-// The outbox may be ahead of the entries. An item whose entry is not projected yet is indexed as the log has it.
+// The outbox may be ahead of the table of entries. An item whose entry is not projected yet is read from the log.
 func TestItemBeforeItsEntry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -178,7 +178,7 @@ func TestItemBeforeItsEntry(t *testing.T) {
 	require.Equal(t, early, b.rows(t))
 }
 
-// An item that does not exist fails visibly, and so does one of another project.
+// An item that does not exist fails visibly, and so does an item of another project.
 func TestItemWithoutEntry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -200,7 +200,7 @@ func TestItemWithoutEntry(t *testing.T) {
 	require.ErrorIs(t, work[0].fault, errNoItem)
 }
 
-// killer is a log whose process dies at a given call.
+// killer is a log that simulates the death of its process at a given call.
 type killer struct {
 	Log
 	calls, at int
@@ -241,15 +241,15 @@ func TestKilledAnywhere(t *testing.T) {
 	writerKilled(t, alternately(t))
 }
 
-// alternately kills before and after writes by turns, and begins with either.
+// alternately kills before and after writes in turn, and begins with either.
 func alternately(t *testing.T) func(at int) []bool {
 	odd := stacktest.Random(t).IntN(2)
 	t.Logf("killed after the writes of number 2n+%d, and before the others", odd)
 	return func(at int) []bool { return []bool{at%2 == odd} }
 }
 
-// I1, I2: killed before or after any write and run again, the writer ends in the same log and rows. after says of a write
-// whether to kill after it, before it, or both in turn.
+// I1, I2: a writer that is killed before or after any write and run again ends in the same log and rows. after returns
+// whether to kill after or before a write, or both in turn.
 func writerKilled(t *testing.T, after func(at int) []bool) {
 	t.Helper()
 	b := newBench(t)
@@ -270,7 +270,7 @@ func writerKilled(t *testing.T, after func(at int) []bool) {
 	requireRecordedOnce(t, b)
 }
 
-// What is written in one batch is recorded by an event of each build that requested it.
+// The items of one batch are recorded in an event for each build that requested some of them.
 func TestVectorEventsNameTheirBuilds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -299,7 +299,8 @@ func TestVectorEventsNameTheirBuilds(t *testing.T) {
 	require.Equal(t, map[string]int{"build 0": 2, "build 1": 1}, builds)
 }
 
-// An outage of Weaviate leaves its reason with each item that could not be written, and the next attempt writes them all.
+// An outage of Weaviate is recorded as the reason of each item that could not be written, and the next attempt writes
+// them all.
 func TestWeaviateIsAway(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -1,5 +1,5 @@
-// Axcontext is the hook that an agent calls when a session starts or a prompt is entered: it answers with what is remembered.
-// It does what axhook does too; that starts faster, because it knows no database.
+// Axcontext is the hook that an agent calls when a session starts or the user enters a prompt: it answers with memories. It
+// also does everything that axhook does. Axhook starts faster, because it links no database client.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 
 	"axiommind/starter/hook"
 	"axiommind/starter/hook/answer"
-	_ "axiommind/starter/hook/short" // before all that is slow
+	_ "axiommind/starter/hook/short" // before all slow imports
 )
 
 func main() {

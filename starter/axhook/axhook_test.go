@@ -32,8 +32,8 @@ import (
 	"axiommind/starter/hook/answer"
 )
 
-// asProgram makes this test binary the program that it names, which saves the time to link it. A campaign runs the programs
-// as they are shipped.
+// asProgram makes this test binary run as the named program, which saves linking it. A campaign runs the programs as they
+// are shipped.
 const asProgram = "AXIOMMIND_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -78,7 +78,7 @@ func builder(name string) func() (string, error) {
 // home is a user with an agent.
 type home struct {
 	dir, temporal, clickhouse, user string
-	// shipped is set when the programs are built, and not this test binary in their place.
+	// shipped is true if the shipped programs run instead of this test binary.
 	shipped bool
 }
 
@@ -174,7 +174,7 @@ func dial(t testing.TB, address string) client.Client {
 	return c
 }
 
-// enqueued returns the threads that the user's queue was told of, in order.
+// enqueued returns the threads in the signals to the user's queue, in order.
 func (h *home) enqueued(t testing.TB, c client.Client) (threads []string) {
 	t.Helper()
 	id := schema.WorkflowID(schema.QueueStream(h.user, ""))
@@ -199,7 +199,7 @@ func (h *home) enqueued(t testing.TB, c client.Client) (threads []string) {
 	return threads
 }
 
-// What is said while Temporal is away is delivered by the next hook that reaches it, each once.
+// Contexts enqueued while Temporal is unreachable are delivered once by the next hook that reaches it.
 func TestDeliveredLater(t *testing.T) {
 	t.Parallel()
 	deliveredLater(t, newHome(t, dead(t)))
@@ -233,7 +233,7 @@ func count(all []string, one string) (n int) {
 	return n
 }
 
-// A worker delivers without another hook.
+// A worker delivers spooled contexts without another hook.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	c := dial(t, stacktest.Temporal(t))
@@ -253,7 +253,7 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, h.enqueued(t, c))
 }
 
-// An agent kills its hooks when it ends. What was spooled by then is delivered later.
+// An agent kills its hooks when it exits. Spooled contexts are delivered later.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	address := stacktest.Temporal(t)
@@ -273,7 +273,7 @@ func TestKilled(t *testing.T) {
 	require.Equal(t, 1, count(h.enqueued(t, c), "killed"))
 }
 
-// remembered is a database with facts of the user.
+// remembered sets up a database with facts of the user.
 func (h *home) remembered(t testing.TB, facts int) {
 	t.Helper()
 	h.clickhouse = stacktest.MigratedDatabase(t)
@@ -295,7 +295,7 @@ func (h *home) remembered(t testing.TB, facts int) {
 	require.NoError(t, err)
 }
 
-// The program that is installed answers.
+// The installed program answers.
 func TestAxcontext(t *testing.T) {
 	t.Parallel()
 	answers(t, newHome(t, dead(t)))

@@ -1,5 +1,5 @@
-// Axhook is the hook that an agent calls when something has been said: it enqueues the transcript. It is a program of its own
-// because starter takes several times as long to start. What starter hook does it does too, but for answers.
+// Axhook is the hook that an agent calls at the end of a turn or a session: it enqueues the transcript. It is a separate
+// program because starter takes several times as long to start. It does everything that starter hook does except answer.
 package main
 
 import (
@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"axiommind/starter/hook"
-	_ "axiommind/starter/hook/short" // before all that is slow
+	_ "axiommind/starter/hook/short" // before all slow imports
 )
 
 func main() {

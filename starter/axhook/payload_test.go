@@ -19,7 +19,7 @@ import (
 	"axiommind/worker/settings"
 )
 
-// With a key a hook's signal, and the start of the queue that comes with it, can be read by whoever has the key alone.
+// With a key, a hook's signal and the queue start that comes with it can only be read with that key.
 func TestHookEncrypts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, stacktest.Temporal(t))

@@ -1,9 +1,9 @@
-// Package client is how a program gives conversations to AxiomMind and asks for what is remembered. It knows what the
-// command line knows: [Client.Enqueue] returns at once and waits for no model, [Client.Search] finds memories with their
-// evidence, and [Client.Context] tells what belongs into a prompt.
+// Package client is how a program gives conversations to AxiomMind and reads its memory. It has the functions of the
+// command line: [Client.Enqueue] returns at once and waits for no model, [Client.Search] finds memories with their
+// evidence, and [Client.Context] returns the memories for a prompt.
 //
-// A [Client] opens a connection when it first needs it: Enqueue needs Temporal, and ClickHouse for a long conversation;
-// Search needs ClickHouse and Weaviate; Context needs ClickHouse, and Weaviate for a query.
+// A [Client] opens a connection when it first needs it. Enqueue needs Temporal, and ClickHouse for a long conversation.
+// Search needs ClickHouse and Weaviate. Context needs ClickHouse, and Weaviate for a query.
 package client
 
 import (
@@ -26,14 +26,14 @@ import (
 	"axiommind/worker/settings"
 )
 
-// Errors that a program tells apart with errors.Is.
+// Errors that a program can distinguish with errors.Is.
 var (
 	// ErrDisabled is returned by Enqueue where memory is switched off (AXIOMMIND_NO_QUEUE). Nothing was enqueued, and
 	// nothing is wrong.
 	ErrDisabled = errors.New("memory is switched off (no-queue): nothing was enqueued")
 	// ErrFull is returned for a conversation that the queue does not take, because too much waits there.
 	ErrFull = door.ErrFull
-	// ErrInvalid is returned for what is wrong with the arguments or the configuration. A retry fails too.
+	// ErrInvalid is returned for invalid arguments or an invalid configuration. A retry fails too.
 	ErrInvalid = errors.New("invalid request")
 	// ErrUnavailable is returned where a server can't be reached. A retry may succeed.
 	ErrUnavailable = errors.New("server is not available")
@@ -41,7 +41,7 @@ var (
 	ErrClosed = errors.New("the client is closed")
 )
 
-// failure is an error of a kind that a program tells apart.
+// failure is an error of one of the kinds that a program can distinguish.
 type failure struct {
 	error
 	kind error
@@ -63,7 +63,7 @@ type Client struct {
 	weaviate   lazy[*vector.Client]
 	finder     lazy[*retrieve.Finder]
 
-	// noting are the notes of what was returned that are still being written.
+	// noting waits for the usage notes that are still being written.
 	noting sync.WaitGroup
 	closed context.Context
 	close  context.CancelFunc
@@ -112,8 +112,8 @@ func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 	return retrieve.NewFinder(conn, weaviate, indexes, retrieve.Options{}), nil
 }
 
-// Close waits until it is noted what was returned, for two seconds at most, and closes the connections. It is called when
-// all requests have ended.
+// Close waits for the usage notes, for two seconds at most, and closes the connections. It is called when all requests
+// have ended.
 func (c *Client) Close() error {
 	c.close()
 	c.noting.Wait()
@@ -130,7 +130,7 @@ func (c *Client) Close() error {
 // lazy is a connection that is opened when it is needed. One that can't be opened is tried again.
 type lazy[T any] struct {
 	open func(context.Context) (T, error)
-	// state is held by whoever looks at the connection or opens it.
+	// state is taken by the caller that reads or opens the connection.
 	state chan state[T]
 }
 
@@ -181,7 +181,7 @@ func (l *lazy[T]) shut() (T, bool) {
 	return s.value, s.opened
 }
 
-// usageTimeout bounds how long it may take to note what was returned.
+// usageTimeout bounds the time to write a usage note.
 const usageTimeout = 2 * time.Second
 
 // log returns the event log.

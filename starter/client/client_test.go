@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// nowhere are servers that nobody runs.
+// nowhere has the addresses of servers that do not run.
 func nowhere() client.Config {
 	return client.Config{Servers: client.Servers{
 		TemporalAddress: "127.0.0.1:1", ClickHouseDSN: "http://127.0.0.1:1/default", WeaviateURL: "http://127.0.0.1:1",
@@ -49,7 +49,7 @@ func says(words ...string) []client.Message {
 
 const hard = `한 "q" \ / 'x' ` + "\u202e"
 
-// What is wrong is told before any server is asked, and what is away is told apart from that.
+// Invalid requests are reported before any server is asked, and differ from unavailable servers.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	c := open(t, nowhere())
@@ -143,7 +143,7 @@ func (s *spool) Put(q schema.QueuedContext) error {
 	return s.err
 }
 
-// While Temporal is away, a spool keeps what is given, whole.
+// While Temporal is away, a spool keeps conversations whole.
 func TestSpooled(t *testing.T) {
 	t.Parallel()
 	kept := &spool{}
@@ -187,7 +187,7 @@ func TestSpooled(t *testing.T) {
 }
 
 // A conversation arrives at its queue as it was given: in the signal, or by the hash of messages that are stored once.
-// What is given again has the same id.
+// The same conversation given again has the same id.
 func TestEnqueueSends(t *testing.T) {
 	t.Parallel()
 	dsn := stacktest.MigratedDatabase(t)
@@ -245,7 +245,7 @@ func TestEnqueueSends(t *testing.T) {
 	}
 }
 
-// The hash of messages tells what each part is, and whose.
+// The hash of messages distinguishes their fields and the boundaries between them.
 func TestHashMessages(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -285,7 +285,7 @@ func TestLoadConfig(t *testing.T) {
 	for name, value := range secured {
 		require.Equal(t, name, *value)
 	}
-	// A key that is not there is told, and not left out.
+	// A missing key is reported, and not left out.
 	t.Setenv("AXIOMMIND_TEMPORAL_ADDRESS", "127.0.0.1:1")
 	cfg, err = client.LoadConfig()
 	require.NoError(t, err)

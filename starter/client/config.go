@@ -38,11 +38,11 @@ type Config struct {
 // Servers says where the servers are. The topic configuration of the starter documents the settings of the same names.
 type Servers = settings.Servers
 
-// Embedder selects what makes vectors of texts. Its provider is hash (offline, by words; the default), local (offline, by
+// Embedder selects the model that embeds texts. Its provider is hash (offline, by words; the default), local (offline, by
 // meaning), gemini or openai.
 type Embedder = llm.EmbedderConfig
 
-// Spool keeps what could not be enqueued, until something delivers it.
+// Spool keeps sessions that could not be enqueued, until a later delivery.
 type Spool interface {
 	Put(schema.QueuedContext) error
 }

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// Fact is what is remembered of a user, in a sentence.
+// Fact is a remembered fact about a user, in a sentence.
 type Fact = fact.Fact
 
 // Counters of tokens.
@@ -30,14 +30,14 @@ func Counters() []string { return []string{CountTiktoken, CountEstimate} }
 // DefaultMaxTokens is the default of [ContextRequest.MaxTokens].
 const DefaultMaxTokens = schema.DefaultMaxTokens
 
-// ContextRequest says what a prompt needs to know.
+// ContextRequest selects the memories for a prompt.
 type ContextRequest struct {
 	// User is by default "default". Agent is that of the memory, and may be empty.
 	User, Agent string
 	// Project restricts the facts to those that come from it. Empty for all.
 	Project string
-	// Query puts first what is related to it, and leaves out what the budget has no room for. Without one, the surest
-	// facts come first.
+	// Query puts related facts first, and leaves out those that exceed the budget. Without a query, the surest facts come
+	// first.
 	Query string
 	// MaxTokens is the budget, by default [DefaultMaxTokens]. The text never has more tokens by the counter.
 	MaxTokens int
@@ -45,14 +45,14 @@ type ContextRequest struct {
 	Counter string
 }
 
-// ContextResult is what is remembered, as a text for a prompt.
+// ContextResult is the memory of a user as a text for a prompt.
 type ContextResult struct {
 	// Text is empty if nothing is remembered, or nothing fits.
 	Text   string `json:"text"`
 	Tokens int    `json:"tokens"`
-	// Counter is what counted them.
+	// Counter is the counter that counted the tokens.
 	Counter string `json:"counter"`
-	// Facts are those that the text tells, in its order.
+	// Facts are the facts in the text, in its order.
 	Facts []Fact `json:"facts"`
 	// Remembered counts all facts of the memory, in the project if one was given, and Believed those that are believed.
 	// Sections counts the parts of the profile.
@@ -61,12 +61,12 @@ type ContextResult struct {
 	Sections   int `json:"sections"`
 	// ByWords says why the facts were ordered by the words of the query alone. It is nil if they were not.
 	ByWords error `json:"-"`
-	// NotIndexed counts the facts that people entered about the user and that the query finds by words alone, since they are not
-	// indexed yet.
+	// NotIndexed counts the facts that people entered about the user and that the query finds by words alone, since they
+	// are not indexed yet.
 	NotIndexed int `json:"not_indexed"`
 }
 
-// Context tells what is remembered of the user, for a prompt, within the budget. Where Weaviate or the embedder is away,
+// Context returns the memory of the user, for a prompt, within the budget. If Weaviate or the embedder is unavailable,
 // the facts are ordered by words alone.
 func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, error) {
 	r.User, r.Counter, r.MaxTokens = cmp.Or(r.User, defaultName), cmp.Or(r.Counter, CountTiktoken), cmp.Or(r.MaxTokens, DefaultMaxTokens)
@@ -103,7 +103,7 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 		return ContextResult{}, err
 	}
 	out := ContextResult{Counter: r.Counter, Facts: []Fact{}, Remembered: len(all), Believed: len(fact.Believed(all)), Sections: len(profile)}
-	facts := fact.Untold(fact.Believed(all), profile)
+	facts := fact.NotInProfile(fact.Believed(all), profile)
 	formatter := fact.Formatter{MaxTokens: r.MaxTokens, Counter: counter}
 	if r.Query != "" {
 		formatter.Ranked = true
@@ -125,8 +125,8 @@ func counterOf(name string) (fact.Counter, error) {
 	return fact.CL100K()
 }
 
-// rank orders the facts by the query, and counts those that are not indexed yet. Without the vectors it is ordered by words alone: who
-// asks for a prompt gets one.
+// rank orders the facts by the query, and counts those that are not indexed yet. Without the vectors it is ordered by
+// words alone: who asks for a prompt gets one.
 func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (ranked []Fact, notIndexed int, byWords error) {
 	finder, err := get(ctx, c, &c.finder)
 	if err != nil {

@@ -24,17 +24,17 @@ type Message = schema.InlineMessage
 
 // Conversation is a part of a session, or a transcript that has grown, to be remembered once the session is quiet.
 type Conversation struct {
-	// ID names the act of enqueueing: what is enqueued with the same ID is enqueued once. Empty for a new one, which
-	// [Enqueued.ID] says. To retry after an error, give that one.
+	// ID identifies the enqueueing: a conversation enqueued twice with the same ID counts once. Empty for a new one,
+	// which [Enqueued.ID] returns. To retry after an error, give that one.
 	ID string
 	// Project and User are by default "default". Agent may be empty.
 	Project, User, Agent string
 	// Thread is the session's id. It is required for messages. For a file, it is by default the transcript's own.
 	Thread string
 
-	// Messages are those of the session that were not enqueued before, in order. Others may come before them: what the
-	// session holds already is recognized where the messages overlap it, and by its ids. They hold 1 MiB at most; what is
-	// longer is given in several conversations of the same thread.
+	// Messages are the session's messages that were not enqueued before, in order. Others may come before them: messages
+	// that the session contains already are recognized by their overlap and by their ids. They have 1 MiB at most; longer
+	// lists are split into several conversations of the same thread.
 	Messages []Message
 	// Statement is set if the only message is a statement by a person, or by the agent that it names. It has no Thread.
 	Statement *schema.Statement
@@ -42,7 +42,7 @@ type Conversation struct {
 	// File is the path of a transcript, in place of messages. The worker reads it: it must be on the same machine, or
 	// find the file in a root of its own.
 	File string
-	// Format is the file's. Empty if its content tells it.
+	// Format is the file's format. Empty to detect it from the content.
 	Format string
 	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool
@@ -56,14 +56,14 @@ type Conversation struct {
 	// Debounce is how long to wait for more of the user's conversations, and MaxWait how long at most. 0 means
 	// [schema.DefaultDebounce] and [schema.DefaultMaxWait].
 	Debounce, MaxWait time.Duration
-	// Signals says what the user shows of how the agent does. Nil if the last messages tell.
+	// Signals are the user's reactions to the agent. Nil to find them in the last messages.
 	Signals *Signals
 }
 
-// Signals is what a user shows of how the agent does. A conversation with either is admitted to a full queue.
+// Signals are a user's reactions to the agent. A conversation with either is admitted to a full queue.
 type Signals struct{ Correction, Reinforcement bool }
 
-// Enqueued says what became of a conversation.
+// Enqueued is the outcome of enqueueing a conversation.
 type Enqueued struct {
 	// ID is the conversation's. It is set also if there is an error.
 	ID string `json:"id"`
@@ -111,7 +111,7 @@ func (c *Client) Enqueue(ctx context.Context, conversation Conversation) (Enqueu
 	return done, err
 }
 
-// Send delivers what a spool has kept. Sent again, it counts once.
+// Send delivers a conversation from a spool. Sent again, it counts once.
 func (c *Client) Send(ctx context.Context, q schema.QueuedContext) error { return c.send(ctx, q) }
 
 func (c *Client) send(ctx context.Context, q schema.QueuedContext) error {
@@ -129,7 +129,7 @@ func (c *Client) send(ctx context.Context, q schema.QueuedContext) error {
 	return err
 }
 
-// queued returns what to enqueue. Its messages may be too long for a signal.
+// queued returns the context to enqueue. Its messages may be too long for a signal.
 func (c *Client) queued(ctx context.Context, in Conversation) (q schema.QueuedContext, err error) {
 	q = schema.QueuedContext{
 		ID: in.ID, Scope: scopeOf(in.Project, in.User, in.Agent), Thread: in.Thread, At: in.At.UTC(), Statement: in.Statement,
@@ -161,7 +161,7 @@ func (c *Client) queued(ctx context.Context, in Conversation) (q schema.QueuedCo
 	return q, nil
 }
 
-// FindSignals finds what the last of the messages show.
+// FindSignals finds the signals in the last of the messages.
 func FindSignals(messages []schema.Message) (s Signals) {
 	for _, shown := range signal.Last(messages) {
 		s.Correction = s.Correction || shown.Signal == signal.Correction
@@ -190,13 +190,13 @@ func fromMessages(q schema.QueuedContext, in Conversation) (schema.QueuedContext
 			return q, nil, invalid(fmt.Errorf("message %d: role %q is not user, assistant, system or tool", i, m.Role))
 		}
 		m.Content, m.ID = clean(m.Content), clean(m.ID)
-		redact.Strings(&m.Content) // Before it goes anywhere: Temporal keeps what it is sent.
+		redact.Strings(&m.Content) // Temporal stores it.
 		if !m.At.IsZero() {
 			m.At = m.At.UTC()
 		}
 		q.Messages = append(q.Messages, m)
 		size += len(m.Content)
-		read = append(read, format.Apart(schema.Message{Role: role, Kind: kind, Text: m.Content})...)
+		read = append(read, format.Split(schema.Message{Role: role, Kind: kind, Text: m.Content})...)
 	}
 	if size > schema.MaxHeldBytes {
 		return q, nil, invalid(fmt.Errorf("messages hold %d bytes, more than %d: give them in several conversations of the thread", size, schema.MaxHeldBytes))

@@ -43,7 +43,7 @@ func ExampleClient_Enqueue() {
 	}
 }
 
-// What is remembered goes into the agent's next prompt, ordered by what the user asks.
+// Memories go into the agent's next prompt, ordered by the user's question.
 func ExampleClient_Context() {
 	ctx := context.Background()
 	cfg, err := client.LoadConfig()

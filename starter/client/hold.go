@@ -26,7 +26,7 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 	}
 	named := q
 	named.Messages, named.Held = nil, HashMessages(q.Messages)
-	if err := named.Validate(); err != nil { // What is wrong is told before anything is stored.
+	if err := named.Validate(); err != nil { // Report errors before anything is stored.
 		return q, invalid(err)
 	}
 	event, err := schema.NewEvent(schema.ContextHeldPayload{Messages: q.Messages}, schema.Event{

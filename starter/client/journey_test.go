@@ -55,8 +55,8 @@ func work(t *testing.T) client.Config {
 	return cfg
 }
 
-// What a program gives is remembered once the user is quiet: short and long messages, and a file. It is found with its
-// evidence, told for a prompt, and given twice it is one.
+// A program's conversations are remembered once the user is quiet: short and long messages, and a file. Each is found
+// with its evidence and appears in a prompt's context, and given twice it is one.
 func TestEnqueuedIsRemembered(t *testing.T) {
 	c := open(t, work(t))
 	user := `ann "/` + hard

@@ -19,15 +19,15 @@ import (
 	"axiommind/schema"
 )
 
-// Types of what is found. They are aliases, so that a program imports this package and, for constants, schema.
+// Types of results. They are aliases, so that a program imports this package and, for constants, schema.
 type (
 	// Hit is a statement that was found, with its score, its sessions and its evidence.
 	Hit = retrieve.Hit
-	// Kind is what a hit is.
+	// Kind is the kind of a hit.
 	Kind = retrieve.Kind
-	// Saying is one entry that says what a hit says.
-	Saying = retrieve.Saying
-	// Explain says where a score comes from.
+	// Statement is one entry that states the same as a hit.
+	Statement = retrieve.Statement
+	// Explain explains a score.
 	Explain = retrieve.Explain
 	// Found is the answer to a query.
 	Found = retrieve.Result
@@ -39,7 +39,7 @@ const (
 	MaxLimit     = retrieve.MaxLimit
 )
 
-// Query is what to search for, and in whose memory.
+// Query is a search in the memory of a user.
 type Query struct {
 	// Text is the text to search for, in any language. It is required.
 	Text string
@@ -53,23 +53,23 @@ type Query struct {
 	Statuses       []schema.Status
 	// Superseded includes entries that are no longer believed.
 	Superseded bool
-	// AsOf asks for what was believed at that time. Zero means now.
+	// AsOf searches the beliefs of that time. Zero means now.
 	AsOf time.Time
 	// From and To bound the time at which the source was written. From is inclusive, To is exclusive.
 	From, To time.Time
-	// Limit is the number of hits, by default [DefaultLimit]; Offset is how many of the best to leave out. Together they
-	// are [MaxLimit] at most.
+	// Limit is the number of hits, by default [DefaultLimit], and Offset the number of the best hits to skip. Together
+	// they are [MaxLimit] at most.
 	Limit, Offset int
-	// Cursor is the Next of what was found before, for the hits that follow. It is another way to ask for them than Offset:
-	// whatever is remembered meanwhile, none comes twice and none is passed over.
+	// Cursor is the Next of an earlier result, and selects the hits that follow. It is an alternative to Offset: even if
+	// memories are added meanwhile, no hit is repeated or skipped.
 	Cursor string
-	// Expand is how many messages before and after each hit are to be returned with it.
+	// Expand is the number of messages before and after each hit to return with it.
 	Expand int
 	// Alpha is the weight of meaning against words, 0 to 1. Nil means the default.
 	Alpha *float64
 }
 
-// SearchResult is what was found.
+// SearchResult is the result of a search.
 type SearchResult struct {
 	Found
 	// More is true if there are hits after these.
@@ -122,7 +122,7 @@ func scopeOf(project, user, agent string) schema.Scope {
 	return schema.Scope{Project: cmp.Or(project, defaultName), User: cmp.Or(user, defaultName), Agent: agent}
 }
 
-// defaultName is the name of a project and a user that have none. defaultActor is who asks if nobody says.
+// defaultName is the name of a project and a user that have none. defaultActor is the actor if none is given.
 const (
 	defaultName  = "default"
 	defaultActor = "client"
@@ -143,7 +143,7 @@ func idsOf(hits []Hit) []string {
 	return ids
 }
 
-// note notes which entries were returned, unless that is not wanted. Nobody waits for it, and that something is not noted
+// note records which entries were returned, unless usage notes are off. It runs in the background, and a missing note
 // is no failure.
 func (c *Client) note(ctx context.Context, by schema.Retrieval, returned map[schema.Scope][]string) {
 	if c.service.NoUsage {

@@ -1,5 +1,5 @@
-// Package hook is what runs when an agent calls one of its hooks. It enqueues the transcript and returns at once: what can't
-// be sent is spooled. The package imports little, so that a program of its own starts fast (see starter/axhook).
+// Package hook runs when an agent calls one of its hooks. It enqueues the transcript and returns at once. A context that
+// can't be sent is spooled. The package imports little, so that a separate small program starts fast (see starter/axhook).
 package hook
 
 import (
@@ -13,16 +13,16 @@ import (
 	"axiommind/schema"
 )
 
-// Agents whose hooks are known.
+// Agents whose hooks are supported.
 const (
 	ClaudeCode = "claude-code"
 	Codex      = "codex"
 )
 
-// Agents returns all agents whose hooks are known.
+// Agents returns all agents whose hooks are supported.
 func Agents() []string { return []string{ClaudeCode, Codex} }
 
-// Names of the events that are acted on. Both agents call them the same.
+// Names of the events that are handled. Both agents use the same names.
 const (
 	SessionStart     = "SessionStart"
 	UserPromptSubmit = "UserPromptSubmit"
@@ -36,23 +36,23 @@ const (
 // Enqueued returns the events at which the transcript is enqueued.
 func Enqueued() []string { return []string{Stop, PreCompact, SessionEnd} }
 
-// Answered returns the events that are answered with what is remembered.
+// Answered returns the events that are answered with memories.
 func Answered() []string { return []string{SessionStart, UserPromptSubmit} }
 
-// MaxEvent is the maximum size of an event in bytes. A prompt may hold pasted files.
+// MaxEvent is the maximum size of an event in bytes. A prompt may contain pasted files.
 const MaxEvent = 16 << 20
 
-// Event is what an agent tells a hook. Agents send more than is kept here.
+// Event is the input that an agent passes to a hook. Other fields that agents send are ignored.
 type Event struct {
 	Name       string `json:"hook_event_name"`
 	SessionID  string `json:"session_id"`
 	Transcript string `json:"transcript_path"`
 	Directory  string `json:"cwd"`
-	// Prompt is what the user has entered, of [UserPromptSubmit].
+	// Prompt is the user's input. Only [UserPromptSubmit] has one.
 	Prompt string `json:"prompt"`
-	// Trigger is auto or manual, of [PreCompact].
+	// Trigger is auto or manual. Only [PreCompact] has one.
 	Trigger string `json:"trigger"`
-	// Type, Thread and its directory are what Codex's notify program is told.
+	// Type and Thread are set in the events of Codex's notify program.
 	Type   string `json:"type"`
 	Thread string `json:"thread-id"`
 }
@@ -66,7 +66,7 @@ func ReadEvent(in io.Reader) (e Event, err error) {
 	return ParseEvent(text)
 }
 
-// ParseEvent parses the JSON of an event, and reports what is missing for it to be acted on.
+// ParseEvent parses the JSON of an event. A missing name or session id is an error.
 func ParseEvent(text []byte) (e Event, err error) {
 	if len(text) > MaxEvent {
 		return e, fmt.Errorf("read the hook's event: more than %d bytes", MaxEvent)
@@ -89,7 +89,7 @@ func ParseEvent(text []byte) (e Event, err error) {
 	return e, nil
 }
 
-// transcript returns the path of the file that holds the session.
+// transcript returns the path of the session's transcript file.
 func (e Event) transcript() (string, error) {
 	switch {
 	case e.Transcript == "":
@@ -100,7 +100,7 @@ func (e Event) transcript() (string, error) {
 	return filepath.Clean(e.Transcript), nil
 }
 
-// flush says why the context is flushed, and whether it is to be processed at once.
+// flush returns the reason for the flush, and whether to process the context at once.
 func (e Event) flush() (reason schema.FlushReason, now bool) {
 	switch {
 	case e.Name == PreCompact && e.Trigger == "auto":

@@ -29,9 +29,9 @@ import (
 )
 
 const (
-	// DefaultSendWithin is how long a hook tries to reach Temporal. What takes longer is spooled.
+	// DefaultSendWithin is how long a hook tries to reach Temporal. After that the context is spooled.
 	DefaultSendWithin = 60 * time.Millisecond
-	// DefaultAnswerWithin is how long an agent waits for what is remembered. What takes longer is not told.
+	// DefaultAnswerWithin is how long an agent waits for memories. A later answer is dropped.
 	DefaultAnswerWithin = 100 * time.Millisecond
 )
 
@@ -46,7 +46,7 @@ type Options struct {
 	MaxTokens int
 	// Config is the file with the addresses of the servers. Default: the local stack's.
 	Config string
-	// NoQueue has nothing enqueued.
+	// NoQueue disables enqueueing.
 	NoQueue bool
 }
 
@@ -59,31 +59,31 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
 }
 
-// ServerFlags adds the flags that starter has for all commands.
+// ServerFlags adds flags that starter defines for all its commands.
 func (o *Options) ServerFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Config, "config", "", "YAML file with the addresses of the servers")
 	f.BoolVar(&o.NoQueue, "no-queue", false, "enqueue nothing")
 }
 
-// Answer returns what is remembered that bears on the event, or "".
+// Answer returns the memories relevant to the event as text, or "".
 type Answer func(ctx context.Context, o Options, e Event, servers settings.Servers) (string, error)
 
-// Program is a program that an agent calls.
+// Program is a hook program that an agent calls.
 type Program struct {
 	In          io.Reader
 	Out, ErrOut io.Writer
 	Getenv      func(string) string
 	// Answer answers [Answered] events. Without it there is no answer.
 	Answer Answer
-	// State is where contexts, the key of grants and the log are kept. Default: that of the environment.
+	// State contains contexts, the key of grants and the log. Default: the directory that Getenv selects.
 	State statedir.Dir
 	// Local is the file with the addresses of a local stack. Default [settings.LocalFile].
 	Local string
 }
 
-// Main runs a hook with the arguments of its command line: the agent, flags, and perhaps the event, which is else read from
-// the input. It returns the exit code: 0, whatever happens, except that a wrong command line is 1, never 2, which agents take
-// for an order. So an agent is not disturbed; what went wrong is in the log.
+// Main runs a hook with the arguments of its command line: the agent, flags, and optionally the event. Without that argument
+// it reads the event from the input. It returns the exit code: 1 for a wrong command line, else 0, so that no failure
+// disturbs the agent. It never returns 2, which agents treat as an instruction. Errors go to the log.
 func (p *Program) Main(ctx context.Context, name string, args []string) int {
 	o := Options{}
 	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
@@ -115,7 +115,7 @@ func (p *Program) Main(ctx context.Context, name string, args []string) int {
 	return 0
 }
 
-// Check reports what is wrong with the options.
+// Check returns an error if an option is invalid.
 func (o *Options) Check() error {
 	key := schema.SessionKey{Scope: o.Scope, SessionID: "session"}
 	switch {
@@ -127,7 +127,7 @@ func (o *Options) Check() error {
 	return key.Validate()
 }
 
-// Run handles one event. It prints nothing but an answer, and writes to the log what goes wrong.
+// Run handles one event. It prints only an answer, and writes errors to the log.
 func (p *Program) Run(ctx context.Context, o Options) {
 	p.State, p.Local = cmp.Or(p.State, statedir.Of(p.Getenv)), cmp.Or(p.Local, settings.LocalFile())
 	if err := p.run(ctx, o); err != nil {
@@ -149,11 +149,11 @@ func (p *Program) run(ctx context.Context, o Options) error {
 	case err != nil:
 		return err
 	}
-	return nil // Agents may have other events, and get no answer to them.
+	return nil // Other events of agents are ignored.
 }
 
-// enqueue spools the transcript, and then tries to send all that is spooled. So nothing is lost when the agent kills the
-// hook, as agents do when they end. Without settings that can be read it only spools.
+// enqueue spools the context and then tries to send everything that is spooled. So nothing is lost when the agent kills the
+// hook, as agents do when they exit. If the settings can't be read, it only spools.
 func (p *Program) enqueue(ctx context.Context, o Options, e Event, servers settings.Servers, unset error) error {
 	ctx, stop := context.WithTimeout(ctx, cmp.Or(o.Within, DefaultSendWithin))
 	defer stop()
@@ -183,7 +183,7 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, servers setti
 	if err != nil {
 		return errors.Join(unspooled, fmt.Errorf("deliver spooled contexts: %w", err))
 	}
-	// The client is not closed: that may wait, and the program ends.
+	// The client is not closed: closing may block, and the program exits.
 	send := func(ctx context.Context, q schema.QueuedContext) error { return door.Signal(ctx, c, q) }
 	if unspooled != nil {
 		if err := send(ctx, q); err != nil {
@@ -196,7 +196,7 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, servers setti
 	return nil
 }
 
-// contextOf returns the context that the event enqueues.
+// contextOf returns the context to enqueue for the event.
 func (p *Program) contextOf(o Options, e Event) (schema.QueuedContext, error) {
 	if o.Kind == Codex && e.Transcript == "" {
 		home, err := codexHome(p.Getenv)
@@ -225,7 +225,7 @@ func (p *Program) contextOf(o Options, e Event) (schema.QueuedContext, error) {
 	return q, nil
 }
 
-// grantOf permits the worker to read the transcript wherever the agent keeps it. The agent names the file, not a session.
+// grantOf permits the worker to read the transcript at any path. The agent names the file, not a session.
 func grantOf(keyFile, path string, q schema.QueuedContext) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -245,8 +245,8 @@ func grantOf(keyFile, path string, q schema.QueuedContext) (string, error) {
 	return grant.Of(key, real, schema.ProcessSessionInput{URI: q.URI, Project: q.Project, User: q.User, Agent: q.Agent}, time.Now()), nil
 }
 
-// answer prints what is remembered, in the form that both agents take as context for their model. If it is not there in time,
-// nothing is printed.
+// answer prints the memories in the form that both agents accept as context for their model. If they arrive too late, it
+// prints nothing.
 func (p *Program) answer(ctx context.Context, o Options, e Event, servers settings.Servers) error {
 	if p.Answer == nil {
 		return nil
@@ -279,7 +279,7 @@ func (p *Program) answer(ctx context.Context, o Options, e Event, servers settin
 	return err
 }
 
-// answerJSON returns the output of a hook that adds to the context of the agent's model.
+// answerJSON returns the hook output that adds text to the context of the agent's model.
 func answerJSON(event, text string) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

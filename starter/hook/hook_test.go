@@ -21,7 +21,7 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// machine is a user's home, without any server unless a test gives one.
+// machine is a user's home. Servers are unreachable unless a test sets their addresses.
 type machine struct {
 	home        string
 	env         map[string]string
@@ -33,7 +33,7 @@ func newMachine(t *testing.T) *machine {
 	return &machine{home: t.TempDir(), env: map[string]string{"AXIOMMIND_TEMPORAL_ADDRESS": deadAddress(t)}}
 }
 
-// deadAddress is one that nobody listens on.
+// deadAddress returns an address without a listener.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,7 +84,7 @@ func (m *machine) log() string {
 	return string(text)
 }
 
-// spooled returns what waits to be delivered, the latest first.
+// spooled returns the spooled contexts, the latest first.
 func (m *machine) spooled(t *testing.T) (out []schema.QueuedContext) {
 	t.Helper()
 	files, err := filepath.Glob(m.path("state", "outbox", "*.json"))
@@ -148,7 +148,7 @@ func TestEnqueueSpools(t *testing.T) {
 	}
 }
 
-// An agent waits no longer than it must, whatever the server does.
+// The agent waits no longer than the timeout, whatever the server does.
 func TestEnqueueReturnsInTime(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]func(*testing.T) string{"nobody listens": deadAddress, "never answers": blackHole} {
@@ -157,12 +157,12 @@ func TestEnqueueReturnsInTime(t *testing.T) {
 		path := m.transcript(t, "s.jsonl")
 		start := time.Now()
 		require.Zero(t, m.run(t, event(t, map[string]any{"hook_event_name": Stop, "session_id": "s", "transcript_path": path}), ClaudeCode))
-		require.Less(t, time.Since(start), time.Second, name) // The machine may be busy: see BenchmarkHook for how long it takes.
+		require.Less(t, time.Since(start), time.Second, name) // The machine may be busy. BenchmarkHook measures the time.
 		require.Len(t, m.spooled(t), 1, name)
 	}
 }
 
-// What is no event changes nothing and disturbs nobody.
+// Invalid events change nothing and do not disturb the agent.
 func TestHostileEvents(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -192,7 +192,7 @@ func TestHostileEvents(t *testing.T) {
 	}
 }
 
-// A wrong command line is told, but not by a 2: agents take that for an order.
+// A wrong command line is reported, but not with exit code 2, which agents treat as an instruction.
 func TestWrongCommandLine(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -218,7 +218,7 @@ func TestNoQueue(t *testing.T) {
 	require.Empty(t, m.spooled(t))
 }
 
-// Settings that can't be read are no reason to lose what was said.
+// Unreadable settings do not lose a context.
 func TestBrokenSettings(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -233,7 +233,7 @@ func TestBrokenSettings(t *testing.T) {
 	require.Contains(t, m.log(), "want true or false")
 }
 
-// Codex does not always say where it keeps a session.
+// Codex does not always report the path of a session.
 func TestCodexRollout(t *testing.T) {
 	t.Parallel()
 	const id = "0199a213-81c0-7800-8aa1-bbab2a035a53"
@@ -294,7 +294,7 @@ func TestAnswers(t *testing.T) {
 	require.Empty(t, m.out.String())
 }
 
-// The log does not grow for ever.
+// The log does not grow indefinitely.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -305,7 +305,7 @@ func TestLogIsBounded(t *testing.T) {
 	require.FileExists(t, m.path("state", "hook.log.1"))
 }
 
-// Nothing is lost where even the spool can't be written: what is sent is not spooled, and what is not is told.
+// Without a writable spool, a context is sent directly, and a failure is logged.
 func TestNoSpool(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -316,7 +316,7 @@ func TestNoSpool(t *testing.T) {
 	require.Contains(t, m.log(), "enqueue for default")
 }
 
-// What an agent sends is an event with a name and a session, or an error.
+// Any input is an event with a name and a session, or an error.
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/a","trigger":"auto"}`))
 	f.Add([]byte(`{"type":"agent-turn-complete","thread-id":"t"}`))

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// maxLog is the size from which on a log is begun anew. The one before is kept.
+// maxLog is the size in bytes above which the log is rotated. One old log is kept.
 const maxLog = 256 << 10
 
-// note writes a line to the log of hooks. A hook prints nothing, because what it prints would disturb its agent. A log that
-// can't be written is no reason to fail.
+// note appends a line to the log of hooks. A hook prints no errors, because its output would disturb the agent. It also
+// ignores a log that can't be written.
 func note(path, text string) {
 	if path == "" {
 		return

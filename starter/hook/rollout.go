@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxDays is how many days of Codex's sessions are looked through for the file of one.
+// maxDays bounds the search for a Codex session: the number of latest days with sessions.
 const maxDays = 31
 
-// findRollout returns the file in which Codex keeps the session, whose path it does not always tell. The files are named
-// sessions/2006/01/02/rollout-TIME-ID.jsonl below Codex's home, the directory home or that of getenv.
+// findRollout returns the file in which Codex keeps the session, because events do not always contain its path. The files
+// are named sessions/2006/01/02/rollout-TIME-ID.jsonl below Codex's directory home.
 func findRollout(home, id string) (string, error) {
 	root := filepath.Join(home, "sessions")
 	days := 0
@@ -34,7 +34,7 @@ func findRollout(home, id string) (string, error) {
 	return "", fmt.Errorf("find session %q of Codex: it is not in %q", id, root)
 }
 
-// latest returns the paths of what a directory holds, the last name first.
+// latest returns the paths of a directory's entries in reverse order of their names.
 func latest(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

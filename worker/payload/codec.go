@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What the metadata of an encrypted payload says, as in Temporal's samples, so that other programs recognize it.
+// Metadata of an encrypted payload, as in Temporal's samples, so that other programs recognize it.
 const (
 	// Encoding is the value of [converter.MetadataEncoding].
 	Encoding = "binary/encrypted"
@@ -43,8 +43,8 @@ func (r *Ring) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 	return out, nil
 }
 
-// Decode implements [converter.PayloadCodec]. Payloads of other encodings stay as they are: those from before there was a
-// key, and those that a person made in Temporal's web interface.
+// Decode implements [converter.PayloadCodec]. Payloads of other encodings stay as they are: those older than the key,
+// and those that a person made in Temporal's web interface.
 func (r *Ring) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {

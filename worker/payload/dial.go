@@ -18,13 +18,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// DialOptions make a connection to Temporal encrypt what it sends and decrypt what it receives: every payload of every
-// request, and the messages and stack traces of failures. Search attributes stay as they are, because Temporal searches
-// them.
+// DialOptions make a connection to Temporal encrypt outgoing and decrypt incoming data: every payload of every request,
+// and the messages and stack traces of failures. Search attributes stay as they are, because Temporal searches them.
 //
-// It is the connection that encrypts, not the data converter of the client. A data converter leaves out what programs read
-// from the API themselves, such as heartbeats, last failures, schedules and memos. A workflow whose input it can't decode
-// fails for ever, and a signal is lost; here the task is not received, and comes again when it can be read.
+// It is the connection that encrypts, not the data converter of the client. A data converter skips values that programs
+// read from the API themselves, such as heartbeats, last failures, schedules and memos. A workflow whose input it can't
+// decode fails for ever, and a signal is lost. Here the task is not received, and comes again when it can be read.
 //
 // A connection without keys decrypts nothing, and receives nothing that is encrypted, for the same reason.
 func (r *Ring) DialOptions() ([]grpc.DialOption, error) {
@@ -37,7 +36,7 @@ func (r *Ring) DialOptions() ([]grpc.DialOption, error) {
 		return nil, err
 	}
 	byMethod := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		// A list also names what other programs of the namespace keep. Their keys are not ours.
+		// A list also names payloads of other programs in the namespace. Their keys are not ours.
 		if strings.Contains(method, "/List") {
 			return lists(ctx, method, req, reply, cc, invoker, opts...)
 		}
@@ -79,7 +78,7 @@ func (r *Ring) decode(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payloa
 	return out, nil
 }
 
-// decodeKnown leaves as it is what can't be decrypted.
+// decodeKnown leaves payloads as they are if they can't be decrypted.
 func (r *Ring) decodeKnown(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {

@@ -172,7 +172,7 @@ func TestUpdateIsEncrypted(t *testing.T) {
 	require.NotContains(t, wire(t, s.got), "harbour")
 }
 
-// What can't be decrypted is not received, and the reason is told. It is not tried again. A list is received.
+// A payload that can't be decrypted is not received, and the reason is reported. It is not retried. A list is received.
 func TestUnknownKey(t *testing.T) {
 	t.Parallel()
 	memo := &commonpb.Memo{Fields: map[string]*commonpb.Payload{"m": encode(t, ringOf(t, "k2 "+keyOf(2)), plain(secret))}}

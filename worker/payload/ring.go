@@ -1,6 +1,6 @@
-// Package payload encrypts what Temporal stores: inputs, results, signals, updates, memos and failures. Temporal and
-// whoever reads its database then see ciphers. What they still see are names: of workflows, activities, projects, users
-// and sessions.
+// Package payload encrypts the data that Temporal stores: inputs, results, signals, updates, memos and failures.
+// Temporal and every reader of its database then see ciphertext. Names stay visible: of workflows, activities,
+// projects, users and sessions.
 //
 // The package imports little, because hooks of agents use it.
 package payload

@@ -19,7 +19,7 @@ const maxRequestBytes = 8 << 20
 
 // HandlerOptions say whom a [Ring.Handler] answers.
 type HandlerOptions struct {
-	// Origins are those of web pages that may ask, as [Origin] returns them. Programs that are no browsers send none.
+	// Origins are the web pages that may ask, as [Origin] returns them. Programs other than browsers send none.
 	Origins []string
 	// Namespace is the only one whose payloads are decrypted, if the request names one. Empty for any.
 	Namespace string
@@ -66,8 +66,8 @@ func (r *Ring) Handler(o HandlerOptions) http.Handler {
 	})
 }
 
-// allow says why the web page that asks may not, and else answers the question whether it may. A browser tells the
-// origin of the page with each such request; pages can't forge it.
+// allow returns why the web page may not ask, or else answers the question whether it may. A browser sends the origin
+// of the page with each such request; pages can't forge it.
 func (o HandlerOptions) allow(h http.Header, q *http.Request) (refused string) {
 	origin, site := q.Header.Get("Origin"), q.Header.Get("Sec-Fetch-Site")
 	switch {

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// TestCatchUp: what a killed worker has projected without noting it, and what it has not projected, does not stay
-// behind the log for good.
+// TestCatchUp checks that events that a killed worker has projected without saving the offset, or has not projected, do
+// not stay a backlog for good.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

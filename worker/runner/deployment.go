@@ -80,7 +80,7 @@ func describeRouting(ctx context.Context, c client.Client, name string) (client.
 
 const versionCurrent = "current"
 
-// standingOf says what work comes to a version.
+// standingOf describes the work that is routed to a version.
 func standingOf(v worker.WorkerDeploymentVersion, r client.WorkerDeploymentRoutingConfig) string {
 	switch {
 	case r.CurrentVersion != nil && *r.CurrentVersion == v:

@@ -45,7 +45,7 @@ func (b behaviors) RegisterWorkflowWithOptions(_ any, options workflow.RegisterO
 
 func (behaviors) RegisterDynamicWorkflow(any, workflow.DynamicRegisterOptions) {}
 
-// For each workflow somebody has decided what becomes of its runs on a deploy.
+// Each workflow declares the behavior of its runs on a deploy.
 func TestEveryWorkflowHasABehavior(t *testing.T) {
 	t.Parallel()
 	b := behaviors{}

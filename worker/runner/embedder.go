@@ -9,8 +9,8 @@ import (
 	"axiommind/worker/service"
 )
 
-// followEmbedder puts the embedder that the log says was chosen in the place of the default one: a worker without a setting of
-// its own moves nothing from one to another. It reports whether the stores have the chosen one.
+// followEmbedder replaces the default embedder by the one chosen in the log: a worker without a setting of its own
+// moves nothing from one to another. It reports whether the stores have the chosen one.
 func followEmbedder(ctx context.Context, s *service.Stores, cfg service.Config, logger *slog.Logger) (bool, error) {
 	if !cfg.EmbedderByDefault {
 		return true, nil
@@ -29,7 +29,7 @@ func followEmbedder(ctx context.Context, s *service.Stores, cfg service.Config, 
 	return true, nil
 }
 
-// chooseEmbedder records that everything is to be indexed with the worker's embedder, and says what follows from that.
+// chooseEmbedder selects the worker's embedder for the whole index, and logs the consequences.
 func chooseEmbedder(ctx context.Context, indexes *vector.Indexes, own llm.Embedder, logger *slog.Logger) error {
 	if local, ok := own.(llm.LocalEmbedder); ok && local.Slow() != nil {
 		logger.Warn("the local embedder is several times slower than it could be: go run ./deploy/local up installs ONNX Runtime", "reason", local.Slow())

@@ -12,7 +12,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// A worker that nobody told which embedder to use takes the one that was chosen, and moves nothing to its default.
+// A worker without a configured embedder takes the chosen one, and moves nothing to its default.
 func TestDefaultEmbedderFollows(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

@@ -9,7 +9,7 @@ import (
 	"axiommind/activities/boundary"
 )
 
-// maxHandover is how much of the stop timeout is left to tell the server of activities that did not end in time.
+// maxHandover is the part of the stop timeout reserved for handing unfinished activities back to the server.
 const maxHandover = 3 * time.Second
 
 func handoverTime(stopTimeout time.Duration) time.Duration { return min(maxHandover, stopTimeout/4) }

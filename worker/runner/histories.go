@@ -99,8 +99,8 @@ func (h *HistoryCheck) Run(ctx context.Context, cfg service.Config, logger *slog
 	return nil
 }
 
-// queries returns a query for each type of workflow, and one for types that this program does not know: what runs of
-// these on its task queue would wait for a worker for ever.
+// queries returns a query for each type of workflow, and one for types that this program does not know. Runs of unknown
+// types on its task queue would wait for a worker for ever.
 func (h *HistoryCheck) queries() []string {
 	var types typeList
 	workflows.Register(&types)
@@ -188,7 +188,7 @@ func Replay(h *history.History, timing schema.Timing) (err error) {
 	})
 }
 
-// typeList holds the names of the workflows that are registered with it.
+// typeList contains the names of the workflows registered with it.
 type typeList []string
 
 // RegisterWorkflow implements [worker.WorkflowRegistry].

@@ -10,7 +10,8 @@ import (
 	"axiommind/worker/service"
 )
 
-// The files of the memory stand in the home of whoever runs the worker, for their eyes alone, unless a root is given.
+// The files of the memory are in the home of the user who runs the worker, readable by that user alone, unless a root
+// is given.
 func TestMemoryRoot(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "우리집 #1")
 	t.Setenv("HOME", home)

@@ -26,7 +26,7 @@ const (
 	metricPrefix = "axiommind_memory_"
 	// metricsEvery is how old the counts may be that are served: they cost the database a query over all entries.
 	metricsEvery = time.Minute
-	// metricsTimeout bounds that query. Whoever asks for metrics gives up after some seconds.
+	// metricsTimeout bounds that query. Scrapers give up after some seconds.
 	metricsTimeout = 8 * time.Second
 )
 
@@ -57,8 +57,8 @@ func serveMetrics(ctx context.Context, address string, conn table.Conn, logger *
 	return listener.Addr().String(), nil
 }
 
-// newMetrics returns what serves the health of each project as gauges. The counts are read when somebody asks for them,
-// and once a minute at most.
+// newMetrics returns a handler that serves the health of each project as gauges. The counts are read on request, and
+// once a minute at most.
 func newMetrics(conn table.Conn, now func() time.Time, logger *slog.Logger) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
@@ -94,7 +94,7 @@ func newMetrics(conn table.Conn, now func() time.Time, logger *slog.Logger) (htt
 	}
 	served := promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, Registry: registry})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The exporter would leave out what it can't read, as if there were nothing.
+		// The exporter would omit unreadable counts, as if there were none.
 		if _, err := counts.read(r.Context()); err != nil {
 			logger.Warn("metrics can't be read", "reason", err)
 			http.Error(w, "the counts can't be read: see the worker's log", http.StatusServiceUnavailable)
@@ -123,7 +123,7 @@ func (c *cachedHealth) read(ctx context.Context) ([]graduate.Health, error) {
 	if !c.at.IsZero() && now.Sub(c.at) < metricsEvery {
 		return c.known, c.err
 	}
-	// Somebody who gives up takes nothing from the next one.
+	// A caller that gives up must not cancel the read for the next one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), metricsTimeout)
 	defer cancel()
 	c.known, c.err = graduate.ReadHealth(ctx, c.conn, graduate.HealthQuery{AllProjects: true, Now: now})

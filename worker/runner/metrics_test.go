@@ -34,7 +34,7 @@ func (c *countedConn) Query(ctx context.Context, query string, args ...any) (dri
 }
 
 // The worker serves each measure of health as a gauge of the same name, for each project, and asks the database once a
-// minute at most, however often somebody asks.
+// minute at most, however often it is scraped.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))

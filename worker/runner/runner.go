@@ -151,7 +151,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	return ended
 }
 
-// idrisVersion returns the version of the compiler, which may not be there, and logs what follows from that.
+// idrisVersion returns the version of the compiler, which may be missing, and logs the consequences.
 func idrisVersion(ctx context.Context, cfg service.Config, logger *slog.Logger) (string, error) {
 	version, reason, err := graduate.CompilerVersion(ctx, cfg.Idris)
 	switch {
@@ -195,7 +195,7 @@ func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
 	}
 }
 
-// checkProjections logs the projections that a person has to rebuild, and returns those that are behind the log.
+// checkProjections logs the projections that need a rebuild, and returns those with a backlog.
 func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logger) (behind []eventlog.Projector) {
 	projectors := build.Projections(s.ClickHouse, s.Embedder.Version())
 	standings, err := s.Log.Standings(ctx, projectors...)
@@ -216,8 +216,9 @@ func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logge
 	return behind
 }
 
-// catchUp applies what a worker that was killed has left, or has applied without noting it: nobody else would, because
-// a session that is done is not looked at again. It then wakes the vector writer, which is not told of these rows.
+// catchUp applies events that a killed worker has not applied, or has applied without saving the offset. Nothing else
+// would apply them, because a finished session is not read again. It then wakes the vector writer, which does not learn
+// of these rows.
 func catchUp(
 	ctx context.Context, log *eventlog.Store, behind []eventlog.Projector, wake func(context.Context) error, logger *slog.Logger,
 ) {
@@ -345,7 +346,7 @@ func workerOptions(cfg service.Config) map[string]worker.Options {
 	return map[string]worker.Options{
 		schema.QueueMain:   {},
 		schema.QueueMemory: {LocalActivityWorkerOnly: true}, // Its other activities name a task queue of their own.
-		// A call that nobody waits for any more costs money until a heartbeat says so.
+		// An abandoned call costs money until a heartbeat reports the cancellation.
 		schema.QueueModel: {
 			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
 			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval(cfg.Timing.WithDefaults().Heartbeat),

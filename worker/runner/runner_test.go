@@ -22,8 +22,8 @@ import (
 	"axiommind/schema"
 )
 
-// Every activity that a recorded workflow calls is one that the workers of the same task queue run. One
-// that nobody runs would be tried again for an hour.
+// Every activity that a recorded workflow calls is run by the workers of the same task queue. One that no worker runs
+// would be retried for an hour.
 func TestEveryActivityIsRun(t *testing.T) {
 	t.Parallel()
 	run := map[string]map[string]bool{}
@@ -61,11 +61,12 @@ func TestEveryActivityIsRun(t *testing.T) {
 	require.Greater(t, len(called), 12)
 }
 
-// withoutHeartbeat are the activities that send no heartbeats, with the reason: the server learns of the death of their
-// worker only when their time is over, and they learn of no cancellation.
+// withoutHeartbeat are the activities that send no heartbeats, with the reason. The server learns of the death of their
+// worker only after their timeout, and they learn of no cancellation.
 var withoutHeartbeat = map[string]string{}
 
-// Every activity goes through boundary.Run, as boundary.Submit does, which sends heartbeats and turns its error into a failure of a known type.
+// Every activity goes through boundary.Run, as boundary.Submit does, which sends heartbeats and turns its error into a
+// failure of a known type.
 func TestEveryActivitySendsHeartbeats(t *testing.T) {
 	t.Parallel()
 	checked := 0

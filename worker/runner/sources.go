@@ -13,8 +13,8 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
-// thereby get access to all of it.
+// sourceAccess returns the worker's access to sources. A worker that is started in the home directory or above it does
+// not thereby get access to all of it.
 func sourceAccess(c *service.Config, raw *keyring.Ring, ingested func(buildID, uri string)) (*transcript.Access, error) {
 	o := transcript.AccessOptions{Roots: c.SourceRoots, Ingested: ingested, KeyFile: c.State.Path(statedir.SourceKey), Secrets: c.SecretFiles, RawKeys: raw}
 	if len(c.SourceRoots) == 0 {
@@ -32,7 +32,7 @@ func sourceAccess(c *service.Config, raw *keyring.Ring, ingested func(buildID, u
 	return access, nil
 }
 
-// rawKeys returns the keys that encrypt what redaction takes out of messages, or nil if that is not to be kept.
+// rawKeys returns the keys that encrypt the redacted originals, or nil if these are not kept.
 func rawKeys(c *service.Config) (*keyring.Ring, error) {
 	if !c.KeepRaw {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// stdinCopies removes the copies of standard input once the builds that have read them have ended. A copy of a build that fails
-// stays for a retry; that, and the copies of a killed worker, go when they are old.
+// stdinCopies removes the copies of standard input once the builds that have read them have ended. The copy of a failed
+// build stays for a retry. Such copies, and those of a killed worker, are removed when they are old.
 type stdinCopies struct {
 	dir statedir.Dir
 	mu  sync.Mutex

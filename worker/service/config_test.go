@@ -145,7 +145,7 @@ func TestConfigFacts(t *testing.T) {
 	}, cfg.Facts, "0 is no default")
 }
 
-// Programs share a file: what only the worker has a flag for is no mistake to the others.
+// Programs share a file: a setting of the worker alone is no mistake to the others.
 func TestConfigIsShared(t *testing.T) {
 	t.Parallel()
 	path := file(t, "model-provider: gemini\ntemporal-address: file:1\n")
@@ -167,7 +167,7 @@ func TestConfigKeys(t *testing.T) {
 	require.Empty(t, cfg.Model.APIKey+cfg.Embedder.APIKey)
 }
 
-// The local stack's file alone may hold a key, and the key goes with the address beside it: no other
+// The local stack's file alone may hold a key, and the key goes with the address next to it: no other
 // server sees it, and that one takes no other.
 func TestConfigLocalKey(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Lo
 		}
 	}()
 	if _, err = cfg.TemporalOptions(); err != nil {
-		return nil, err // A key that is not there is told before any server is waited for.
+		return nil, err // A missing key is reported before waiting for any server.
 	}
 	if s.Embedder, err = llm.NewEmbedder(ctx, cfg.Embedder); err != nil {
 		return nil, fmt.Errorf("set up the embedder: %w", err)
@@ -142,7 +142,7 @@ func connectWeaviate(ctx context.Context, cfg Config, writer store.Open) (*vecto
 	case m = <-done:
 	case <-ctx.Done():
 		select {
-		case m = <-done: // It tells the reason.
+		case m = <-done: // It has the reason.
 		case <-time.After(retryFirst):
 			m.err = fmt.Errorf("wait for readiness on weaviate at %q: %w", cfg.WeaviateURL, ctx.Err())
 		}
@@ -175,7 +175,7 @@ func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c cl
 	return c, err
 }
 
-// unauthorized reports whether Temporal, or what stands before it, refuses the key.
+// unauthorized reports whether Temporal, or a proxy before it, refuses the key.
 func unauthorized(err error) bool {
 	var denied *serviceerror.PermissionDenied
 	return errors.As(err, &denied) || status.Code(err) == codes.Unauthenticated

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What ClickHouse quotes of a row does not get into the log of a worker.
+// Values that ClickHouse quotes from a row do not get into the log of a worker.
 func TestLogQuotesNoRow(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"axiommind/activities/eventlog"
 )
 
-// Migration brings ClickHouse's database up to date, and makes the roles that those who use it need.
+// Migration brings ClickHouse's database up to date, and makes the roles of its users.
 type Migration struct {
 	// Grants makes the roles: see [eventlog.Grant].
 	Grants bool
@@ -28,7 +28,7 @@ func (m *Migration) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&m.PrintGrants, "print-grants", false, "print the statements that make these roles, and change nothing")
 }
 
-// Run migrates the database and prints what it did.
+// Run migrates the database and prints the changes.
 func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, out io.Writer) error {
 	if m.PrintGrants {
 		if m.Grants {

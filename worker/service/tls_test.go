@@ -46,10 +46,10 @@ func (e environment) config(t *testing.T) Config {
 	return cfg
 }
 
-// mistake is a setting that is wrong, and what a person is told.
+// mistake is a wrong setting, with the expected message.
 type mistake struct {
 	change environment
-	// server is how the server is named, and then follows the reason and what to do.
+	// server is the server's name in the message. The reason and the remedy follow it.
 	server, reason, advice string
 	// waits says that a server may come up that is reached.
 	waits bool
@@ -58,7 +58,8 @@ type mistake struct {
 // secret is in every key and password of these tests that is wrong.
 const secret = "sesame77"
 
-// check makes each mistake. What is told names the server, the reason and what to do, and no secret, and it is told at once.
+// check makes each mistake. The message names the server, the reason and the remedy, and no secret, and it comes at
+// once.
 func check(t *testing.T, env environment, mistakes map[string]mistake, secrets []string, connect func(Config, *slog.Logger) error) {
 	t.Helper()
 	for name, m := range mistakes {

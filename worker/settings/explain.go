@@ -10,7 +10,7 @@ import (
 // ErrRefused is wrapped by the errors of servers that are up and can't be reached with these settings. A retry fails too.
 var ErrRefused = errors.New("refused")
 
-// hint says what to change about an error of a connection.
+// hint returns the remedy for an error of a connection.
 type hint struct {
 	// sign is how the error is known. gRPC hands on nothing but text.
 	sign *regexp.Regexp
@@ -92,7 +92,7 @@ func explain(err error, adviceOf func(hint) string) error {
 	return err
 }
 
-// Refused returns an [ErrRefused] that says what to do.
+// Refused returns an [ErrRefused] with the remedy.
 func Refused(err error, advice string) error { return &refused{err, advice} }
 
 type refused struct {

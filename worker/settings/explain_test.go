@@ -10,7 +10,7 @@ import (
 	"axiommind/worker/settings"
 )
 
-// What servers really answer is tried in worker/service.
+// The answers of real servers are tested in worker/service.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	plain, keyed := settings.Servers{}, settings.Servers{TemporalAPIKey: "sesame"}

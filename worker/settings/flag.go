@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagError returns an error that explains in words what is wrong with the value of a flag. Other errors are returned
-// as they are.
+// FlagError returns an error that explains in words why the value of a flag is invalid. Other errors are returned as
+// they are.
 func FlagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {

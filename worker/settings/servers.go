@@ -22,7 +22,7 @@ const (
 	WeaviateAPIKey = "WEAVIATE_API_KEY"
 )
 
-// ErrInvalid is wrapped by the errors of what settings say, such as files that can't be read. A retry fails too.
+// ErrInvalid is wrapped by errors about values of settings, such as unreadable files. A retry fails too.
 var ErrInvalid = errors.New("invalid setting")
 
 // Servers says where the servers are and how programs reach them. [Servers.Settings] documents each field.

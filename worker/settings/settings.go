@@ -98,8 +98,8 @@ func (file File) Source() string {
 	return "file " + file.Path
 }
 
-// Fill sets each flag that was not given from the environment, or else from the file, and removes from Values what it knows. It
-// returns the source of each setting that has one. The error lists every mistake.
+// Fill sets each flag that was not given from the environment, or else from the file, and removes the known keys from
+// Values. It returns the source of each setting that has one. The error lists every mistake.
 func (file File) Fill(f *pflag.FlagSet, getenv func(string) string) (map[string]string, error) {
 	sources := map[string]string{}
 	var errs []error

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// deadAfter is the age from which a process is taken for dead where the system has no locks that end with it.
+// deadAfter is the age from which a process counts as dead on systems without locks that end with it.
 const deadAfter = 24 * time.Hour
 
 // lock opens a file or directory. Without wait it fails if a process may be using it.

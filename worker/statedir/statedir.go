@@ -1,6 +1,6 @@
-// Package statedir names the directory in which the programs of a user keep data that nothing else holds: contexts that are not
-// delivered yet, the key of grants, copies of standard input, the state of watch, and their temporary files. Unlike a cache it
-// is never pruned. The package imports little, because hooks of agents use it.
+// Package statedir names the directory in which the programs of a user keep data that is stored nowhere else. It
+// contains undelivered contexts, the key of grants, copies of standard input, the state of watch, and temporary files.
+// Unlike a cache it is never pruned. The package imports little, because hooks of agents use it.
 package statedir
 
 import (
@@ -10,25 +10,25 @@ import (
 
 // Names in the directory.
 const (
-	// Outbox holds contexts that no queue has taken yet.
+	// Outbox contains contexts that no queue has taken yet.
 	Outbox = "outbox"
 	// SourceKey is the key that grants a worker access to a file.
 	SourceKey = "source.key"
-	// Watch holds the state of starter watch.
+	// Watch contains the state of starter watch.
 	Watch = "watch"
-	// Stdin holds the sessions of standard input until their builds have ended.
+	// Stdin contains the sessions of standard input until their builds have ended.
 	Stdin = "stdin"
 	// HookLog is the log of hooks.
 	HookLog = "hook.log"
-	// temp holds a directory of temporary files for each process.
+	// temp contains a directory of temporary files for each process.
 	temp = "tmp"
 )
 
 // Dir is the directory. It is empty if the user has no home.
 type Dir string
 
-// Of returns the directory: axiommind in XDG_STATE_HOME, which is ~/.local/state by default; in ~/Library/Application Support
-// on macOS; and axiommind\state in LocalAppData on Windows.
+// Of returns the directory: axiommind in XDG_STATE_HOME, which is ~/.local/state by default, in ~/Library/Application
+// Support on macOS, and axiommind\state in LocalAppData on Windows.
 func Of(getenv func(string) string) Dir { return of(runtime.GOOS, getenv) }
 
 func of(goos string, getenv func(string) string) Dir {

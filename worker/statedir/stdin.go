@@ -12,7 +12,7 @@ import (
 // enough to retry it.
 const StdinAge = 7 * 24 * time.Hour
 
-// IsStdin reports whether the URI is that of a copy of standard input.
+// IsStdin reports whether the URI names a copy of standard input.
 func (d Dir) IsStdin(uri string) bool {
 	u, err := url.Parse(uri)
 	return err == nil && d != "" && filepath.Dir(filepath.Dir(filepath.FromSlash(u.Path))) == d.Path(Stdin)
@@ -30,7 +30,7 @@ func (d Dir) DropStdin(uri string) {
 // writing is how long a copy may take to be written.
 const writing = time.Hour
 
-// Copies returns the paths of the copies of standard input, but those that are being written.
+// Copies returns the paths of the copies of standard input, except those being written.
 func (d Dir) Copies() ([]string, error) {
 	var paths []string
 	dirs, err := os.ReadDir(d.Path(Stdin))
@@ -49,7 +49,7 @@ func (d Dir) Copies() ([]string, error) {
 	return paths, err
 }
 
-// sweepStdin removes the copies of standard input that were made before then. A later start removes what this one can't.
+// sweepStdin removes the copies of standard input that were made before then. A later start retries failed removals.
 func (d Dir) sweepStdin(then time.Time) {
 	copies, _ := os.ReadDir(d.Path(Stdin))
 	for _, c := range copies {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Start gives the process a directory of its own for temporary files, which only its user can read, and makes it that of
-// [os.TempDir] and of the processes that it starts. It removes the files of processes that were killed, and old copies of
-// standard input. A program calls it once, before it does anything else, and end before it exits.
+// Start gives the process a directory of its own for temporary files, which only its user can read, and sets it for
+// [os.TempDir] and for child processes. It removes the files of killed processes, and old copies of standard input. A
+// program calls it once, before it does anything else, and end before it exits.
 //
 // Files there are not redacted yet: an agent's database, or a module with quotes.
 func (d Dir) Start() (end func(), err error) {
@@ -48,7 +48,7 @@ func (d Dir) enter() (dir string, held *os.File, err error) {
 	return dir, held, err
 }
 
-// Clear removes the temporary files of processes that have ended, and returns the paths of those that it can't remove.
+// Clear removes the temporary files of processes that have ended, and returns the paths that it can't remove.
 func (d Dir) Clear() ([]string, error) {
 	if d == "" {
 		return nil, nil

@@ -43,7 +43,7 @@ var patterns = []pattern{
 	{name: "error", graph: errorGraph, fails: true},
 }
 
-// Speak is the activity of every node: it says the word it is given.
+// Speak is the activity of every node. It returns its word.
 func Speak(_ context.Context, word string) (string, error) {
 	if word == "fail" {
 		return "", temporal.NewNonRetryableApplicationError("no such word", "Unspeakable", nil)
@@ -126,8 +126,7 @@ func errorGraph() (*graph, error) {
 		Compile()
 }
 
-// workflowOf is the workflow that runs a pattern. A node that fails fails the
-// workflow with the activity's own error.
+// workflowOf returns the workflow that runs a pattern. A failed node fails the workflow with the activity's own error.
 func workflowOf(p pattern) func(workflow.Context) ([]string, error) {
 	return func(ctx workflow.Context) ([]string, error) {
 		g, err := p.graph()
@@ -139,7 +138,7 @@ func workflowOf(p pattern) func(workflow.Context) ([]string, error) {
 	}
 }
 
-// register is what worker and replayer share.
+// register registers the patterns for worker and replayer.
 func register(r worker.WorkflowRegistry) {
 	for _, p := range patterns {
 		registerOne(r, p)

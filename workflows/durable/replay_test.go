@@ -38,8 +38,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A changed graph does not replay the history of the old one; were this to
-// pass, TestReplay would prove nothing.
+// A changed graph must fail to replay the history of the old one. Otherwise TestReplay would prove nothing.
 func TestReplayDetectsChange(t *testing.T) {
 	t.Parallel()
 	changed := pattern{name: "join", graph: func() (*graph, error) {

@@ -184,7 +184,7 @@ func TestCancelInNode(t *testing.T) {
 	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()), "%v", env.GetWorkflowError())
 }
 
-// A node can ask; a signal answers; the branch beside it is not repeated.
+// A node can ask and a signal answers. The parallel branch is not repeated.
 func TestAskBySignal(t *testing.T) {
 	t.Parallel()
 	env := environment()

@@ -38,7 +38,7 @@ func BenchmarkSequential1000(b *testing.B) {
 	}
 }
 
-// BenchmarkSend500 sends 500 packets to a node that adds up what they carry.
+// BenchmarkSend500 sends 500 packets to a node that adds up their values.
 func BenchmarkSend500(b *testing.B) {
 	b.Run("in order", func(b *testing.B) { benchmarkSend(b, sg.InOrder[context.Context]{}) })
 	b.Run("goroutines", func(b *testing.B) { benchmarkSend(b, sg.Goroutines{Limit: 8}) })

@@ -11,7 +11,7 @@ import (
 	sg "axiommind/workflows/stategraph"
 )
 
-// This file runs the calls of a case and compares what they did.
+// This file runs the calls of a case and compares the results.
 
 type caseFile struct {
 	DSL   map[string]json.RawMessage `json:"dsl"`
@@ -102,7 +102,7 @@ func (e *caseError) match(got error) error {
 	return nil
 }
 
-// want resolves what the case asks for: `ours` replaces what was observed.
+// want returns the expectations of the case: `ours` replaces the observed ones.
 func (c *graphCase) want() (build *caseError, calls []expectation) {
 	build, calls = c.Expect.BuildError, slices.Clone(c.Expect.Calls)
 	if c.Ours == nil {
@@ -120,7 +120,7 @@ func (c *graphCase) want() (build *caseError, calls []expectation) {
 		build, calls = nil, []expectation{e.expectation}
 	}
 	if decided := len(c.Ours.Calls); decided > 0 {
-		// What was observed after the last decided call followed from a behaviour that is not ours.
+		// Observations after the last decided call follow from a behaviour that is not ours.
 		calls = calls[:min(decided, len(calls))]
 	}
 	for i := range calls {
@@ -190,7 +190,7 @@ func (r *caseRun[C]) call(ctx C, call *caseCall, want *expectation) error {
 	state, err := r.invoke(ctx, th, call, opts)
 	got := outcome{err: err, result: plain(state), chunks: values, silent: call.NoInvoke}
 	if len(values) == 0 && reflect.DeepEqual(got.result, plain(r.graph.NewThread(r.runner).State())) {
-		got.result = map[string]any{} // the reference returns what it last streamed
+		got.result = map[string]any{} // the reference returns the last streamed value
 	}
 	if call.Stream == "updates" {
 		got.chunks = updates

@@ -24,7 +24,7 @@ type nodeWrite struct {
 type staged struct {
 	key  int
 	val  any
-	seen map[string]struct{} // what a unique Topic has published, if changed
+	seen map[string]struct{} // the published ids of a unique Topic, if changed
 }
 
 // merge computes the value after the writes of one superstep, in write order. cur is unset or the previous value.

@@ -7,8 +7,8 @@ import (
 
 // clonerOf returns a function that copies a T so that the copy shares nothing with the original, or nil if plain
 // assignment does that already. If T has a method Clone() T, it is used. Slices, maps, pointers, arrays and exported
-// struct fields are copied deeply. Functions, channels, what unexported fields refer to, and pointers to structs with
-// unexported fields are shared: only their own package can copy them. Values must not contain cycles.
+// struct fields are copied deeply. Functions, channels, values in unexported fields, and pointers to structs with
+// unexported fields are shared, because only their own package can copy them. Values must not contain cycles.
 func clonerOf[T any]() func(T) T {
 	var zero T
 	if _, ok := any(zero).(interface{ Clone() T }); ok {

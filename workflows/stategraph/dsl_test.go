@@ -13,8 +13,8 @@ import (
 	sg "axiommind/workflows/stategraph"
 )
 
-// This file interprets the expressions of the case DSL: what nodes and routers
-// compute. The values are those of encoding/json.
+// This file interprets the expressions of the case DSL, which nodes and routers compute. The values are those of
+// encoding/json.
 
 // binding reads and writes one key of a case's state.
 type binding struct {
@@ -207,11 +207,11 @@ type (
 	commandsValue  []any
 )
 
-// scope is what an expression can refer to.
+// scope contains the values that an expression can refer to.
 type scope struct {
 	state   sg.State
 	attempt int
-	failure error // what the node failed with, for its error handler
+	failure error // the node's error, for its error handler
 	keys    *keyring
 }
 

@@ -87,7 +87,7 @@ type action struct {
 	Then *action `json:"then"`
 }
 
-// caseEnv is the environment in which the nodes of a case run. It records what they did.
+// caseEnv is the environment in which the nodes of a case run. It counts their runs.
 type caseEnv[C sg.Context] struct {
 	sleep func(ctx C, ms int)
 	mu    sync.Mutex
@@ -350,8 +350,7 @@ func (b *builder[C]) act(ctx C, sc *scope, a *action) (sg.Result, error) {
 	return b.act(ctx, sc, a.Then)
 }
 
-// result makes a node's result of what its expression gave. JavaScript takes
-// falsy values for no update.
+// result converts the value of a node's expression into its result. JavaScript treats falsy values as no update.
 func (b *builder[C]) result(sc *scope, v any) (sg.Result, error) {
 	switch r := v.(type) {
 	case map[string]any:

@@ -57,8 +57,8 @@ func (e *BuildError) Unwrap() []error {
 // that is not in the schema, or a packet for no node.
 type InvalidUpdateError struct {
 	Channel string   // the key written
-	Nodes   []string // who wrote, in write order; "__start__" is the input
-	Values  []any    // what they wrote
+	Nodes   []string // the writing nodes, in write order; "__start__" is the input
+	Values  []any    // the written values
 	Reason  string
 	Err     error
 }

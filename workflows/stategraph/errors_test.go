@@ -31,7 +31,7 @@ func plainGraph(keys ...sg.AnyKey) *sg.StateGraph[context.Context] {
 	return sg.New[context.Context](sg.Root(append([]sg.AnyKey{logKey, stepKey}, keys...)...))
 }
 
-// runErr compiles and runs g on goroutines, and returns why it failed.
+// runErr compiles and runs g on goroutines, and returns its error.
 func runErr(t *testing.T, g *sg.StateGraph[context.Context], opts ...sg.RunOption) error {
 	t.Helper()
 	c, err := g.Compile()
@@ -56,7 +56,8 @@ func TestTwoWritersOfOneLastValue(t *testing.T) {
 		`apply update of channel "step" from node "a" with value 2, node "b" with value 3: a LastValue takes one write per superstep`)
 }
 
-// One node that writes a LastValue twice in a superstep is as wrong as two nodes, whether in one update or in two commands.
+// A node that writes a LastValue twice in a superstep is an error like two nodes that do, whether in one update or in
+// two commands.
 func TestOneNodeWritesLastValueTwice(t *testing.T) {
 	t.Parallel()
 	for name, result := range map[string]sg.Result{
@@ -143,7 +144,7 @@ func TestRoutingErrors(t *testing.T) {
 	require.ErrorIs(t, err, sg.ErrInvalidUpdate)
 }
 
-// A reducer that fails applies nothing, not even the keys that were fine.
+// A failing reducer applies nothing, not even the keys without an error.
 func TestReducerErrorAppliesNothing(t *testing.T) {
 	t.Parallel()
 	even := sg.Fold("even", func(acc, v int) (int, error) {

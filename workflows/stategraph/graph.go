@@ -13,7 +13,7 @@ const (
 	END   = "__end__"
 )
 
-// Node is one step of a graph. It reads s and returns what it changes.
+// Node is one step of a graph. It reads s and returns its changes.
 type Node[C Context] func(ctx C, s State) (Result, error)
 
 // Target is the destination of a branch: a node, END or a Send.
@@ -77,7 +77,7 @@ type joinSpec struct {
 }
 
 // StateGraph collects nodes and edges. Compile reports all mistakes at once. C is the type of the context that nodes
-// get beside the state: context.Context, or Temporal's workflow.Context.
+// get with the state: context.Context, or Temporal's workflow.Context.
 type StateGraph[C Context] struct {
 	schema   *Schema
 	nodes    map[string]*nodeSpec[C]

@@ -55,8 +55,8 @@ func TestValuesAreCopied(t *testing.T) {
 	want(k.Get(out))
 }
 
-// A router sees an appended list that grows in the memory of the list before
-// it; the values of the superstep must not be what the last router saw.
+// A router sees an appended list that grows in the memory of the list before it. The values of the superstep must not
+// be the view of the last router.
 func TestRouterViewsStayApart(t *testing.T) {
 	t.Parallel()
 	list := sg.Reduce("list", func(acc, v []string) []string {

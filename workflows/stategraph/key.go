@@ -32,7 +32,7 @@ type channel struct {
 	def        any
 	hasDef     bool
 	clone      func(any) any // nil when values need no copy
-	cloneWrite func(any) any // the same for what is written
+	cloneWrite func(any) any // the same for writes
 	fold       func(acc, write any) (any, error)
 	verbatim   bool // the first write of an unset key is its value
 	unguarded  bool
@@ -91,7 +91,7 @@ func (k Key[T]) Lookup(s State) (T, bool) {
 // Value is a key that holds one written value: a LastValue, Any or Ephemeral key.
 type Value[T any] struct{ Key[T] }
 
-// Set returns a write of v. The value is copied immediately, so the caller may go on using v.
+// Set returns a write of v. The value is copied immediately, so the caller may continue to use v.
 func (k Value[T]) Set(v T) Write { return Write{ch: k.ch, val: k.ch.copyOf(v)} }
 
 // Default returns the key with a value to use while nothing is written.
@@ -193,7 +193,7 @@ func Fold[T, U any](name string, op func(acc T, v U) (T, error), initial T) Redu
 	return Reducer[T, U]{Key[T]{ch}}
 }
 
-// Topic returns a key that lists what was published to it in the last superstep.
+// Topic returns a key that lists the items published to it in the last superstep.
 func Topic[T any](name string) List[T] {
 	ch := newChannel[[]T, []T](name, kindTopic)
 	ch.fold = func(acc, write any) (any, error) {

@@ -19,7 +19,7 @@ import (
 	"axiommind/workflows/workflowtest"
 )
 
-// sketch is a random graph, apart from what its nodes run on.
+// sketch is a random graph, independent of the runner.
 type sketch struct {
 	nodes []sketchNode
 	limit int
@@ -141,7 +141,7 @@ func sketchRoute(s sketch, n sketchNode) sg.Router {
 	}
 }
 
-// outcome is all that can be seen of a run: its events, its end state, its error.
+// seen returns everything observable of a run: its events, its end state, its error.
 func seen[C sg.Context](ctx C, s sketch, r sg.Runner[C], pause func(C, int)) string {
 	g, err := build(s, pause)
 	if err != nil {
@@ -220,8 +220,7 @@ func TestRunsRepeat(t *testing.T) {
 	}
 }
 
-// What the random graphs cover: without this a generator that only ever makes
-// failing or trivial graphs would go unnoticed.
+// The random graphs must be varied. Otherwise a generator of only failing or trivial graphs would go unnoticed.
 func TestSketchesAreVaried(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}

@@ -1,6 +1,6 @@
 package stategraph
 
-// follow adds to the plan what comes after a finished task: its Command's targets, its edges and joins, then its
+// follow adds the successors of a finished task to the plan: its Command's targets, its edges and joins, then its
 // routers' targets.
 func (t *Thread[C]) follow(k *task[C], alone bool) error {
 	from := t.graph.nodeName(k.node)

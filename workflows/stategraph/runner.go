@@ -11,8 +11,8 @@ import (
 // implement it.
 type Context interface{ Err() error }
 
-// Runner runs the n tasks of a superstep and returns when all have finished. It may choose any order and concurrency;
-// the results do not depend on them.
+// Runner runs the n tasks of a superstep and returns when all have finished. It may choose any order and concurrency,
+// because the results do not depend on them.
 type Runner[C Context] interface {
 	Run(ctx C, n int, task func(ctx C, i int))
 }

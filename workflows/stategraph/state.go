@@ -37,7 +37,7 @@ type Command struct {
 // Commands is a list of commands of one node, applied in order.
 type Commands []Command
 
-// Result is what a node returns: an Update, a Command, Commands, or nil.
+// Result is the return value of a node: an Update, a Command, Commands, or nil.
 type Result interface{ result() }
 
 func (Update) result()   {}
@@ -49,7 +49,7 @@ type unsetValue struct{ _ byte }
 // unset marks a key to which nothing was written.
 var unset any = &unsetValue{}
 
-// State is what a node or router sees: the values before the superstep, or the packet of a Send. A State passed to a
+// State is the view of a node or router: the values before the superstep, or the packet of a Send. A State passed to a
 // node is valid until the node returns.
 type State struct {
 	view *view

@@ -30,7 +30,7 @@ func chain(g *sg.StateGraph[context.Context], names ...string) *sg.StateGraph[co
 	return g
 }
 
-// A subgraph's update holds its own writes once, beside those of its siblings.
+// A subgraph's update contains its own writes once, together with those of its siblings.
 func TestSubgraphReturnsDelta(t *testing.T) {
 	t.Parallel()
 	total := sg.Reduce("total", add, 100)
@@ -98,8 +98,7 @@ func TestSubgraphBySend(t *testing.T) {
 	require.Equal(t, 9, stepKey.Get(out))
 }
 
-// A question in a subgraph stops the whole run; the answer finds its way down,
-// and the nodes that were finished are not run again.
+// A question in a subgraph stops the whole run. The answer reaches the subgraph, and finished nodes are not run again.
 func TestSubgraphInterrupt(t *testing.T) {
 	t.Parallel()
 	runs := map[string]int{}
@@ -151,7 +150,7 @@ func TestSubgraphInterrupt(t *testing.T) {
 	require.ErrorIs(t, err, sg.ErrNotResumable)
 }
 
-// After an error inside a subgraph only what failed runs again.
+// After an error inside a subgraph only the failed nodes run again.
 func TestSubgraphContinue(t *testing.T) {
 	t.Parallel()
 	runs, broken := map[string]int{}, true

@@ -31,14 +31,14 @@ func Observe(fn func(Event)) RunOption {
 	}
 }
 
-// Run runs the graph once with the input. Use Update{} for an input without values; nil is ErrEmptyInput.
+// Run runs the graph once with the input. Use Update{} for an input without values. A nil Update is ErrEmptyInput.
 func (g *Graph[C]) Run(ctx C, r Runner[C], input Update, opts ...RunOption) (State, error) {
 	t := g.NewThread(r)
 	t.once = true
 	return t.Invoke(ctx, input, opts...)
 }
 
-// Thread is a run that can stop and continue: at a breakpoint, a question or an error. It exists only in memory; the
+// Thread is a run that can stop and continue: at a breakpoint, a question or an error. It exists only in memory. The
 // workflow that contains it makes it durable. It is not safe for concurrent use.
 type Thread[C Context] struct {
 	graph  *Graph[C]
@@ -201,8 +201,8 @@ func (t *Thread[C]) Continue(ctx C, opts ...RunOption) (State, error) {
 	return t.result(t.loop(ctx))
 }
 
-// Resume answers the only pending question and continues. If several are pending, it returns ErrAmbiguousResume; use
-// ResumeAll.
+// Resume answers the only pending question and continues. If several are pending, it returns ErrAmbiguousResume. Use
+// ResumeAll then.
 func (t *Thread[C]) Resume(ctx C, answer any, opts ...RunOption) (State, error) {
 	pending := t.questions("")
 	if len(pending) > 1 {
@@ -248,8 +248,8 @@ func (t *Thread[C]) Apply(cmd Command) error {
 	return nil
 }
 
-// UpdateAs applies u as if the node had just run, and replaces the pending tasks by what follows that node. An empty
-// name means the only node of the last superstep. END drops the pending tasks.
+// UpdateAs applies u as if the node had just run, and replaces the pending tasks by the successors of that node. An
+// empty name means the only node of the last superstep. END drops the pending tasks.
 func (t *Thread[C]) UpdateAs(name string, u Update) error {
 	if name == "" {
 		if len(t.last) != 1 {

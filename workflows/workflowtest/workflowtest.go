@@ -1,4 +1,4 @@
-// Package workflowtest makes Temporal's environment for the unit tests of workflows.
+// Package workflowtest creates Temporal's environment for the unit tests of workflows.
 package workflowtest
 
 import (
@@ -14,7 +14,7 @@ import (
 const patience = 5 * time.Minute
 
 // New returns an environment that logs nothing and tolerates a slow machine. Its own clock skips the time that a
-// workflow waits, as ever.
+// workflow waits, as usual.
 func New() *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(slog.New(slog.DiscardHandler))

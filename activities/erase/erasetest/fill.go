@@ -1,4 +1,4 @@
-// Package erasetest makes logs to erase from.
+// Package erasetest fills logs to erase from.
 package erasetest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// Fill stores sessions of the user "u" in the project "p", session-0 and so on, with tasks, facts, records, promotions and enqueued
-// contexts made of them, and returns the number of events: 244 of each session.
+// Fill stores sessions of the user "u" in the project "p", session-0 and so on, with their tasks, facts, records,
+// promotions and enqueued contexts. It returns the number of events: 244 for each session.
 func Fill(t testing.TB, log *eventlog.Store, sessions int) (total int) {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

@@ -25,8 +25,8 @@ type Finding struct {
 	Problem  string           `json:"problem"`
 }
 
-// Tally counts what an audit checked. A quote counts once, as judged by the last alignment of its extraction, however
-// often it is stored.
+// Tally counts the items that an audit checked. A quote counts once, as judged by the last alignment of its
+// extraction, however often it is stored.
 type Tally struct {
 	Sessions int `json:"sessions"`
 	// Entries counts the entries in the log. Unprojected counts those whose latest state is not in the tables yet.
@@ -94,8 +94,8 @@ func (t *Tally) count(e *schema.Evidence, rule int) {
 	}
 }
 
-// Stored is an entry's evidence as stored in a table: either what the entry was created with, or a later judgement
-// for one origin.
+// Stored is an entry's evidence as stored in a table: either the evidence that the entry was created with, or a later
+// judgement for one origin.
 type Stored struct {
 	EntryID, Stream, Project, EventID string
 	EvidenceAligned, EvidenceProven   bool
@@ -151,7 +151,7 @@ type loggedSet struct {
 	schema.EntryEvidenceSetPayload
 }
 
-// loggedConfirmation is evidence that somebody found to state an entry.
+// loggedConfirmation is evidence by which a person or a model confirmed an entry.
 type loggedConfirmation struct {
 	eventID string
 	schema.EntryConfirmedPayload

@@ -15,8 +15,8 @@ import (
 	"axiommind/schema"
 )
 
-// recordOf is a session of the texts as its log and table hold it when nothing is wrong: one window,
-// and one entry for each list of quotes, judged by today's rule.
+// recordOf returns a session of the texts as it is in the log and the table if nothing is wrong: one
+// window, and one entry for each list of quotes, judged by the current rule.
 func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *record {
 	r := &record{
 		session:   schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"},
@@ -79,7 +79,7 @@ func (r *record) align(eventID string) *loggedAlignment {
 	return &r.aligned[len(r.aligned)-1]
 }
 
-// unprove makes an alignment what no rule has judged: it proves nothing.
+// unprove gives an alignment the form from before rules: it proves nothing.
 func (x *loggedAlignment) unprove() {
 	x.Rule = 0
 	for i := range x.Entries {
@@ -92,7 +92,7 @@ func (x *loggedAlignment) unprove() {
 	}
 }
 
-// older is the record as a program without a rule of proof has left it.
+// older returns the record as a program without a rule of proof left it.
 func (r *record) older(t require.TestingT) *record {
 	r.aligned[0].unprove()
 	r.rows = nil
@@ -104,7 +104,7 @@ func (r *record) older(t require.TestingT) *record {
 	return r
 }
 
-// set is the event that says of an entry what an alignment says.
+// set returns the event that records an alignment's judgement for an entry.
 func (x *loggedAlignment) set(eventID, entryID string, index int) loggedSet {
 	e := x.Entries[index]
 	s := loggedSet{eventID: eventID}
@@ -168,7 +168,7 @@ func TestCounts(t *testing.T) {
 	require.Equal(t, want, sum)
 }
 
-// A session is outdated until today's rule has judged it, and until its entries say what comes of that.
+// A session is outdated until the current rule has judged it, and until its entries have the results.
 func TestOutdated(t *testing.T) {
 	t.Parallel()
 	count := func(r *record) [2]int {
@@ -189,7 +189,7 @@ func TestOutdated(t *testing.T) {
 	require.Equal(t, [2]int{}, count(r), "a newer program's work is not done again")
 }
 
-// Each piece is held to the rule that its event names, and a quote counts as it was judged last.
+// Each piece is checked by the rule that its event names, and a quote counts as it was judged last.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	r := auditedSession(t).older(t)
@@ -227,7 +227,7 @@ func TestRules(t *testing.T) {
 	require.Empty(t, got.Tally.NotFound)
 }
 
-// I5: whatever is not true of the log is found, wherever it is stored, and named once.
+// I5: everything that contradicts the log is found, wherever it is stored, and named once.
 func TestFinds(t *testing.T) {
 	t.Parallel()
 	piece := func(r *record) *schema.Evidence { return &r.aligned[0].Entries[0].Evidence[0] }
@@ -247,7 +247,7 @@ func TestFinds(t *testing.T) {
 		}
 	}
 	shift := func(e *schema.Evidence) { e.Span.ByteStart++; e.Span.ByteEnd++ }
-	// later is what today's rule says after one that judged nothing, of the first entry.
+	// later records the judgement of the current rule for the first entry, after one that judged nothing.
 	later := func(change func(*loggedSet)) func(*testing.T, *record) {
 		return func(t *testing.T, r *record) {
 			r.older(t)
@@ -371,8 +371,8 @@ var sentences = []string{
 	"Wir haben uns für Go entschieden (Version 1.26).", "`go test ./...` must pass.", "👩‍👩‍👧 Everybody agreed.",
 }
 
-// I5: what the aligner finds is true, by today's rule and, without its proofs, by none, before it is judged
-// anew and after; and a span moved by any number of bytes is not.
+// I5: evidence that the aligner found is true, by the current rule and, without its proofs, by none, before
+// and after it is judged again. A span moved by any number of bytes is false.
 func TestOfAnySession(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -417,15 +417,15 @@ func TestOfAnySession(t *testing.T) {
 func TestJoinSessions(t *testing.T) {
 	t.Parallel()
 	errLog, errTable := errors.New("log"), errors.New("table")
-	logged := func(ids string, err error) iter.Seq2[heldSession, error] {
-		return func(yield func(heldSession, error) bool) {
+	logged := func(ids string, err error) iter.Seq2[loadedSession, error] {
+		return func(yield func(loadedSession, error) bool) {
 			for _, id := range ids {
-				if !yield(heldSession{stream: string(id)}, nil) {
+				if !yield(loadedSession{stream: string(id)}, nil) {
 					return
 				}
 			}
 			if err != nil {
-				yield(heldSession{}, err)
+				yield(loadedSession{}, err)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// check checks everything held of one session. It is a pure function of the record.
+// check checks all data of one session. It is a pure function of the record.
 func (r *record) check() SessionAudit {
 	c := &checker{
 		record: r, tally: NewTally(), madeFrom: map[origin]string{},
@@ -92,7 +92,7 @@ func (c *checker) checkAlignment(x *loggedAlignment) {
 			}
 		}
 		if x.Rule > evidence.Rule {
-			continue // Only that rule knows what follows from the evidence.
+			continue // Only that rule can check the entry against its evidence.
 		}
 		for _, problem := range unfounded(entry) {
 			c.found(at, nil, "%s", problem)
@@ -100,8 +100,8 @@ func (c *checker) checkAlignment(x *loggedAlignment) {
 	}
 }
 
-// falsity returns what is false in evidence that was judged by the rule. Evidence that was not found claims nothing,
-// and the judgements of an unknown rule are never called false.
+// falsity describes a false claim of evidence that was judged by the rule, or returns "". Evidence that was not
+// found claims nothing, and the judgements of an unknown rule are never called false.
 func (r *record) falsity(e *schema.Evidence, rule int) string {
 	switch {
 	case rule > evidence.Rule || rule < 0:
@@ -171,8 +171,8 @@ func (x *loggedAlignment) judged(i int) judged {
 	return judged{e.EvidenceAligned, e.EvidenceProven, x.Rule, e.Evidence}
 }
 
-// says reports whether the two are equal, apart from the rule.
-func (j judged) says(other judged) bool {
+// equalExceptRule reports whether two judgements are equal, apart from the rule.
+func (j judged) equalExceptRule(other judged) bool {
 	return j.aligned == other.aligned && j.proven == other.proven && slices.EqualFunc(j.evidence, other.evidence, equalPieces)
 }
 
@@ -191,7 +191,7 @@ func (c *checker) checkSet(s *loggedSet) {
 	}
 }
 
-// checkConfirmed checks evidence that somebody found to state an entry: all of it proves.
+// checkConfirmed checks evidence by which a person or a model confirmed an entry: all of it must prove.
 func (c *checker) checkConfirmed(x *loggedConfirmation) {
 	at := storage{x.EntryID, schema.EntryConfirmed, x.eventID}
 	for i := range x.Evidence {
@@ -206,7 +206,7 @@ func (c *checker) checkConfirmed(x *loggedConfirmation) {
 	}
 }
 
-// checkMade compares a judgement for an origin with the alignment it is said to come from.
+// checkMade compares a judgement for an origin with the alignment that it names.
 func (c *checker) checkMade(at storage, alignedEventID string, of origin, made judged) {
 	source, known := c.alignments[alignedEventID]
 	if !known {
@@ -224,8 +224,8 @@ func (c *checker) checkMade(at storage, alignedEventID string, of origin, made j
 	c.compare(at, made, source.judged(i))
 }
 
-// said is an event's judgement of an entry, and the row into which it is projected.
-type said struct {
+// projectedJudgement is an event's judgement of an entry, with the row into which it is projected.
+type projectedJudgement struct {
 	eventID, project string
 	judged
 }
@@ -237,22 +237,22 @@ type row struct {
 }
 
 // projected returns the judgements in the log for each row, in order. The table finally holds the last one.
-func (c *checker) projected() map[row][]said {
-	rows := make(map[row][]said, len(c.entries)+len(c.sets)+len(c.confirmed))
+func (c *checker) projected() map[row][]projectedJudgement {
+	rows := make(map[row][]projectedJudgement, len(c.entries)+len(c.sets)+len(c.confirmed))
 	for i := range c.entries {
 		e := &c.entries[i]
 		at := row{entryID: e.ID}
-		rows[at] = append(rows[at], said{e.eventID, e.Project, judgedBy(e)})
+		rows[at] = append(rows[at], projectedJudgement{e.eventID, e.Project, judgedBy(e)})
 	}
 	for i := range c.sets {
 		s := &c.sets[i]
 		at := row{s.EntryID, s.origin()}
-		rows[at] = append(rows[at], said{s.eventID, c.session.Project, s.judged()})
+		rows[at] = append(rows[at], projectedJudgement{s.eventID, c.session.Project, s.judged()})
 	}
 	for i := range c.confirmed {
 		x := &c.confirmed[i]
 		at := row{x.EntryID, x.origin()}
-		rows[at] = append(rows[at], said{x.eventID, x.Project, x.judged()})
+		rows[at] = append(rows[at], projectedJudgement{x.eventID, x.Project, x.judged()})
 	}
 	return rows
 }
@@ -274,7 +274,7 @@ func (c *checker) checkRows() {
 		}
 		held[which] = true
 		last := len(events) - 1
-		n := slices.IndexFunc(events, func(s said) bool { return s.eventID == stored.EventID })
+		n := slices.IndexFunc(events, func(s projectedJudgement) bool { return s.eventID == stored.EventID })
 		if n < 0 {
 			c.found(at, nil, "its event is %q in the log", events[last].eventID)
 			n = last
@@ -292,7 +292,7 @@ func (c *checker) checkRows() {
 	c.tally.Unprojected = len(missing)
 }
 
-func (c *checker) checkRow(at storage, stored *Stored, logged *said) {
+func (c *checker) checkRow(at storage, stored *Stored, logged *projectedJudgement) {
 	if stored.Project != logged.project {
 		c.found(at, nil, "it is in project %q, in the log in %q", stored.Project, logged.project)
 	}
@@ -304,8 +304,8 @@ func (c *checker) checkRow(at storage, stored *Stored, logged *said) {
 	c.compare(at, is, logged.judged)
 }
 
-// compare reports how a stored entry differs from what it was made from. For each piece that differs it also reports
-// whether the piece is false.
+// compare reports the differences between stored evidence and its source. For each piece that differs it also
+// reports whether the piece is false.
 func (c *checker) compare(at storage, is, was judged) {
 	if is.rule != was.rule {
 		c.found(at, nil, "its rule is %d, in the log %d", is.rule, was.rule)

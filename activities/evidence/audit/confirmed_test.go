@@ -9,7 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// confirm has somebody find the whole text of message 0 to state the first entry, and projects that.
+// confirm records that a person confirmed the first entry by the whole text of message 0, and projects
+// that.
 func (r *record) confirm(t require.TestingT) *loggedConfirmation {
 	aligner := evidence.NewAligner([]schema.Message{r.messages[0].Message}, func(int) string { return r.messages[0].eventID })
 	pieces, _ := aligner.AlignEntry([]schema.Quote{{Quote: r.messages[0].Text}})
@@ -24,7 +25,7 @@ func (r *record) confirm(t require.TestingT) *loggedConfirmation {
 	return &r.confirmed[len(r.confirmed)-1]
 }
 
-// What somebody confirmed is held to the log and to the rule of proof like all other evidence.
+// Confirmed evidence is checked against the log and the rule of proof like all other evidence.
 func TestConfirmedEvidence(t *testing.T) {
 	t.Parallel()
 	fresh := func() (*record, *loggedConfirmation) {

@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// Session tells how much of a session's evidence was judged by the current rule, [evidence.Rule].
+// Session reports how much of a session's evidence was judged by the current rule, [evidence.Rule].
 type Session struct {
 	schema.SessionKey
 	// Entries counts the entries in the log.
@@ -25,7 +25,7 @@ type Session struct {
 // Outdated reports whether the session has to be judged again.
 func (s Session) Outdated() bool { return s.Older+s.Behind > 0 }
 
-// judgedTypes are the types of the events that hold judgements of evidence.
+// judgedTypes are the types of the events with judgements of evidence.
 var judgedTypes = []string{schema.EvidenceAligned, schema.EntryMaterialized, schema.EntryEvidenceSet}
 
 // Judged yields the sessions in the scope that have evidence, like [Walk], but reads neither messages nor tables.
@@ -78,7 +78,7 @@ func (r *record) outdated() (older, behind int) {
 			e := &x.Entries[i]
 			if rules[extracted] < evidence.Rule {
 				older += len(e.Evidence)
-			} else if is, ok := says[origin{extracted, e.Index}]; ok && !is.says(x.judged(i)) {
+			} else if is, ok := says[origin{extracted, e.Index}]; ok && !is.equalExceptRule(x.judged(i)) {
 				behind++
 			}
 		}

@@ -19,7 +19,7 @@ import (
 // stops after an error.
 //
 // Empty fields of the scope restrict nothing. Walk may run while others write: for a session that grows meanwhile it
-// sees what existed when it began to read, and perhaps more.
+// sees at least the state when it began to read.
 func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope schema.SessionKey) iter.Seq2[SessionAudit, error] {
 	return func(yield func(SessionAudit, error) bool) {
 		r := reader{log: log, scope: scope, types: auditTypes}
@@ -45,8 +45,8 @@ func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, err
 	}
 }
 
-// heldSession is a session with its rows and its record from the log, which is nil if it has not been read yet.
-type heldSession struct {
+// loadedSession is a session with its rows and its record from the log, which is nil if it has not been read yet.
+type loadedSession struct {
 	stream string
 	rows   []Stored
 	held   *record
@@ -63,14 +63,14 @@ type reader struct {
 	log   *eventlog.Store
 	scope schema.SessionKey
 	types []string
-	// confirmed are the confirmations that hold evidence, by the stream of the session that it is of.
+	// confirmed are the confirmations with evidence, by the stream of the quoted session.
 	confirmed map[string][]loggedConfirmation
 }
 
 // sessions yields the sessions in the log in the order of their streams. If a single session id is asked for, and
 // after an event that was tampered with, it yields names only. Each of those sessions has to be read by itself.
-func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
-	return func(yield func(heldSession, error) bool) {
+func (r reader) sessions(ctx context.Context) iter.Seq2[loadedSession, error] {
+	return func(yield func(loadedSession, error) bool) {
 		done := ""
 		if r.scope.SessionID == "" {
 			var err error
@@ -78,7 +78,7 @@ func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
 				return
 			}
 			if !errors.Is(err, eventlog.ErrCorrupt) {
-				yield(heldSession{}, err)
+				yield(loadedSession{}, err)
 				return
 			}
 		}
@@ -86,7 +86,7 @@ func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
 			if err == nil && (stream.Name <= done || !inScope(stream.Name, r.scope)) {
 				continue
 			}
-			if !yield(heldSession{stream: stream.Name}, err) || err != nil {
+			if !yield(loadedSession{stream: stream.Name}, err) || err != nil {
 				return
 			}
 		}
@@ -95,8 +95,8 @@ func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
 
 // replayed yields the sessions with their records, collected from all events in order, and returns the last stream it
 // yielded.
-func (r reader) replayed(ctx context.Context, yield func(heldSession, error) bool) (done string, err error) {
-	var s heldSession
+func (r reader) replayed(ctx context.Context, yield func(loadedSession, error) bool) (done string, err error) {
+	var s loadedSession
 	for event, err := range r.log.Replay(ctx, eventlog.ReplayOptions{Types: r.types, StreamPrefix: streamPrefix(r.scope)}) {
 		if err != nil {
 			return done, fmt.Errorf("read evidence: %w", err)
@@ -110,7 +110,7 @@ func (r reader) replayed(ctx context.Context, yield func(heldSession, error) boo
 					return done, nil
 				}
 			}
-			s = heldSession{stream: event.Stream, held: newRecord(event.Stream)}
+			s = loadedSession{stream: event.Stream, held: newRecord(event.Stream)}
 		}
 		if err := s.held.add(event); err != nil {
 			return done, err
@@ -124,8 +124,8 @@ func (r reader) replayed(ctx context.Context, yield func(heldSession, error) boo
 
 // joinSessions joins the sessions in the log with their rows. It also yields the rows of sessions that are not in the
 // log.
-func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
-	return func(yield func(heldSession, error) bool) {
+func joinSessions(logged iter.Seq2[loadedSession, error], stored iter.Seq2[Stored, error]) iter.Seq2[loadedSession, error] {
+	return func(yield func(loadedSession, error) bool) {
 		next, stop := iter.Pull2(bySession(stored))
 		defer stop()
 		group, err, more := next()
@@ -136,7 +136,7 @@ func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored,
 				}
 			}
 			if err := errors.Join(logErr, err); err != nil {
-				yield(heldSession{}, err)
+				yield(loadedSession{}, err)
 				return
 			}
 			if more && group.stream == s.stream {
@@ -156,19 +156,19 @@ func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored,
 }
 
 // bySession groups consecutive rows of one session.
-func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
-	return func(yield func(heldSession, error) bool) {
-		var group heldSession
+func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[loadedSession, error] {
+	return func(yield func(loadedSession, error) bool) {
+		var group loadedSession
 		for row, err := range stored {
 			if err != nil {
-				yield(heldSession{}, err)
+				yield(loadedSession{}, err)
 				return
 			}
 			if row.Stream != group.stream && len(group.rows) > 0 {
 				if !yield(group, nil) {
 					return
 				}
-				group = heldSession{}
+				group = loadedSession{}
 			}
 			group.stream, group.rows = row.Stream, append(group.rows, row)
 		}
@@ -180,7 +180,7 @@ func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 
 // audit checks one session and reports whether it has stored evidence. A session with findings is read and checked
 // again, because a writer may have added to the log since.
-func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, error) {
+func (r reader) audit(ctx context.Context, s loadedSession) (SessionAudit, bool, error) {
 	if s.held != nil {
 		s.held.rows, s.held.confirmed = s.rows, r.confirmed[s.stream]
 		if audit := s.held.check(); len(audit.Findings) == 0 {
@@ -202,7 +202,7 @@ func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, e
 }
 
 // foreign audits rows in the scope whose session is outside of it. The session itself is not checked.
-func foreign(s heldSession) SessionAudit {
+func foreign(s loadedSession) SessionAudit {
 	session := sessionOf(s.stream)
 	audit := SessionAudit{SessionID: session.SessionID, Tally: NewTally()}
 	for _, row := range s.rows {
@@ -319,8 +319,8 @@ func (r *record) addMessages(eventID string, messages []schema.Message) error {
 	return nil
 }
 
-// confirmedOf returns what the streams of graduation hold of evidence, of the project or of all where it is empty. What
-// people confirm is little.
+// confirmedOf returns the confirmed evidence in the streams of graduation, by session stream. An empty project selects
+// all projects.
 func confirmedOf(ctx context.Context, log *eventlog.Store, project string) (map[string][]loggedConfirmation, error) {
 	prefix := schema.GraduatePrefix
 	if project != "" {

@@ -10,8 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// The prefix of a scope says as much of it as the order of the names allows, and leaves out nothing
-// that stands in it.
+// The prefix of a scope is as narrow as the order of the names allows, and omits no stream of the scope.
 func TestStreamPrefix(t *testing.T) {
 	t.Parallel()
 	key := func(project, user, agent, id string) schema.SessionKey {

@@ -1,4 +1,4 @@
-// Package fuzzy searches text for what is like a quote, and aligns the two by the fewest edits.
+// Package fuzzy searches text for passages similar to a quote, and aligns the two by the fewest edits.
 package fuzzy
 
 import (
@@ -8,15 +8,15 @@ import (
 
 const wordBits = 64
 
-// Pattern is a quote prepared for Myers' bit-parallel search: for every rune, in which rows of the
-// edit matrix it stands, as bits in blocks of 64 rows.
+// Pattern is a quote prepared for Myers' bit-parallel search: for every rune, its rows in the edit
+// matrix, as bits in blocks of 64 rows.
 type Pattern struct {
 	Runes  []rune
 	blocks int
 	ascii  [utf8.RuneSelf]int32
 	keys   []rune // open addressing, 0 is free
 	slots  []int32
-	table  []uint64 // blocks words per row set; the first is of runes that the quote has not
+	table  []uint64 // blocks words per row set; the first is of runes that are not in the quote
 }
 
 // NewPattern prepares a quote.
@@ -60,8 +60,8 @@ func (p *Pattern) hash(r rune) int {
 	return h
 }
 
-// block is 64 rows of one column of the edit matrix in Myers' form: the vertical differences, and
-// the distance at its last row, which bit last stands for.
+// block is 64 rows of one column of the edit matrix in Myers' form: the vertical differences, and the
+// distance at its last row, which bit last represents.
 type block struct {
 	plus, minus uint64
 	score, rows int

@@ -1,5 +1,5 @@
-// Package normal brings text into the form in which quotes are compared, and leads back from it to the
-// text it was made of.
+// Package normal converts text to the form in which quotes are compared, and maps it back to the original
+// text.
 package normal
 
 import (
@@ -14,22 +14,22 @@ import (
 	"axiommind/activities/text"
 )
 
-// Form is the form that quotes are compared in. It is kept in this package for its [View], the way back
-// to the text that was quoted, and pinned as those of package text are.
+// Form is the form in which quotes are compared. It is in this package because of its [View], which maps
+// back to the quoted text, and it is pinned like the forms of package text.
 var Form = text.Form{Name: "quote", Version: 1, Of: Form1}
 
 // Form1 returns a text in normal form 1, in which two quotes of the same words are equal: NFKC, full
 // case folding, one space for any white space, plain quotes, dashes and ellipses, no characters
 // without width and no Markdown emphasis. It changes nothing more when it is applied again.
 //
-// Stored evidence rests on it: a change of what it returns is another form, with another number.
+// Stored evidence depends on it: a change of its results is another form, with another number.
 func Form1(text string) string { return Of(text).Text }
 
 // Of returns the view of a text in normal form 1.
 func Of(text string) *View { return fold(text, false) }
 
-// OfPiece is [Of] for a text that was cut out of another. A mark of emphasis at either end of it may have
-// stood inside a word, and stays.
+// OfPiece is [Of] for a piece of another text. A mark of emphasis at either end of it may have been
+// inside a word, and stays.
 func OfPiece(text string) *View { return fold(text, true) }
 
 func fold(text string, cut bool) *View {
@@ -97,7 +97,7 @@ func (f *folder) step() {
 	}
 }
 
-// plainRun copies ASCII that stands for itself up to lower case, single spaces included.
+// plainRun copies ASCII that folds only to lower case, single spaces included.
 func (f *folder) plainRun() {
 	src, i := f.src, f.pos
 	out := f.out
@@ -123,8 +123,8 @@ func (f *folder) plainRun() {
 	f.out, f.pos = out, f.pos+n
 }
 
-// iotaSubscript is the one mark that folds to a letter: what it follows is looked at as if the
-// letter stood there.
+// iotaSubscript is the one mark that folds to a letter: the character before it is handled as if that
+// letter followed.
 const iotaSubscript = "\u0345"
 
 // marked reports whether the ASCII byte at hand is followed by a rune that composes with it.
@@ -134,7 +134,7 @@ func (f *folder) marked() bool {
 		!norm.NFKC.PropertiesString(f.src[next:]).BoundaryBefore() && !strings.HasPrefix(f.src[next:], iotaSubscript)
 }
 
-// mapLinear records that the output from to on stands for the source from pos on.
+// mapLinear records that the output from to on represents the source from pos on.
 func (f *folder) mapLinear(to, n int) {
 	if last := len(f.runs) - 1; last >= 0 {
 		r := f.runs[last]
@@ -147,14 +147,14 @@ func (f *folder) mapLinear(to, n int) {
 	}
 }
 
-// linear emits text that stands byte for byte on the next n bytes of the source.
+// linear emits text that represents the next n bytes of the source, byte for byte.
 func (f *folder) linear(n int, text string) {
 	f.mapLinear(len(f.out), n)
 	f.out = append(f.out, text...)
 	f.pos += n
 }
 
-// whole emits text that stands as a whole on the next n bytes of the source.
+// whole emits text that represents the next n bytes of the source as a whole.
 func (f *folder) whole(n int, text string) {
 	if text != "" {
 		f.runs = append(f.runs, run{to: len(f.out), from: f.pos, size: n})
@@ -208,8 +208,7 @@ func (f *folder) emphasis() {
 	}
 }
 
-// closesSentence reports whether marks of emphasis stand behind the punctuation that ends what they
-// emphasize.
+// closesSentence reports whether marks of emphasis follow the punctuation that ends the emphasized text.
 func closesSentence(before, after rune) bool {
 	return before != 0 && (after == 0 || unicode.IsSpace(after)) &&
 		(unicode.Is(unicode.STerm, before) || unicode.In(before, unicode.Pe, unicode.Pf) || strings.ContainsRune(`:;,"'`, before))
@@ -246,7 +245,7 @@ func markdown(marks string) bool {
 	return known()
 }
 
-// peek returns the first rune of what byte i and those after it fold to, or 0.
+// peek returns the first rune that the text from byte i on folds to, or 0.
 func (f *folder) peek(i int) rune {
 	for i < len(f.src) {
 		r, size := utf8.DecodeRuneInString(f.src[i:])
@@ -261,7 +260,7 @@ func (f *folder) peek(i int) rune {
 	return 0
 }
 
-// dots writes three dots for any ellipsis. What goes on behind the third is left out.
+// dots writes three dots for any ellipsis. Dots after the third are left out.
 func (f *folder) dots() {
 	for left := 3; f.pos < len(f.src); {
 		r, size := utf8.DecodeRuneInString(f.src[f.pos:])
@@ -282,7 +281,7 @@ func (f *folder) dots() {
 	}
 }
 
-// dashes writes plain dashes, and one for two or three that stand for an em dash between words.
+// dashes writes plain dashes, and one for two or three that represent an em dash between words.
 func (f *folder) dashes() {
 	i, n := f.pos, 0
 	for i < len(f.src) {
@@ -361,7 +360,7 @@ func (f *folder) segment() {
 	f.whole(n, text)
 }
 
-// rejoin folds a segment together with the end of the output: what stood between them was left out.
+// rejoin folds a segment together with the end of the output: the characters between them were left out.
 func (f *folder) rejoin(n int, text string) {
 	cut := max(norm.NFKC.LastBoundary(f.out), 0)
 	v := View{runs: f.runs}
@@ -379,11 +378,11 @@ func foldSegment(s string) string {
 	for range 4 {
 		next := norm.NFKC.String(s)
 		if len(next) > 1 && next[0] == ' ' && s[0] != ' ' || strings.ContainsAny(next, "*_~") && !strings.ContainsAny(s, "*_~") {
-			// A spacing accent stands for itself, not for a space with an accent on it; and what only
+			// A spacing accent is a character of its own, not a space with an accent. A character that only
 			// resembles a mark of emphasis is none.
 			next = norm.NFC.String(s)
 		}
-		// text.FoldCase also makes the two cases of Cherokee one. Rule 1 tells them apart, and is pinned.
+		// text.FoldCase also unites the two cases of Cherokee. Rule 1 distinguishes them, and is pinned.
 		next = norm.NFC.String(cases.Fold().String(next))
 		next = strings.Map(variant, next)
 		if next == s {
@@ -394,7 +393,7 @@ func foldSegment(s string) string {
 	return s
 }
 
-// variant gives the plain form of punctuation, and -1 for what is not seen.
+// variant returns the plain form of punctuation, and -1 for an invisible character.
 func variant(r rune) rune {
 	switch r {
 	case '“', '”', '„', '‟', '«', '»', '〝', '〞', '〟', '「', '」', '『', '』', '″':
@@ -420,7 +419,7 @@ func variant(r rune) rune {
 // Ellipsis is how the normal form writes any ellipsis.
 const Ellipsis = "..."
 
-// ellipsis gives the number of dots a rune stands for, 0 for a rune that is none.
+// ellipsis returns the number of dots that a rune represents, or 0.
 func ellipsis(r rune) int {
 	switch r {
 	case '…', '⋯':

@@ -11,8 +11,8 @@ import (
 	"axiommind/activities/text/formtest"
 )
 
-// FuzzForm holds the normal form to its word: it is stable, and every place of it leads to a place of the text, in
-// order.
+// FuzzForm checks the guarantees of the normal form: it is stable, and every place of it maps to a place of the
+// text, in order.
 func FuzzForm(f *testing.F) {
 	for _, text := range []string{
 		"The **nightly** backup — see “ops” — runs at 02:30…\r\n\r\nand keeps 14 copies.",

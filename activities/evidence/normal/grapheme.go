@@ -7,14 +7,14 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// OnBoundary reports whether a byte offset lies between two grapheme clusters of a text.
+// OnBoundary reports whether a byte offset is between two grapheme clusters of a text.
 func OnBoundary(text string, at int) bool {
 	start, _ := Cluster(text, at)
 	return start == at
 }
 
-// Cluster returns the grapheme cluster that holds byte at: it begins at at when at is a boundary.
-// At the end of the text it is empty.
+// Cluster returns the grapheme cluster that contains byte at. It begins at at when at is a boundary. At
+// the end of the text it is empty.
 func Cluster(text string, at int) (start, end int) {
 	if at <= 0 && len(text) == 0 || at >= len(text) {
 		return len(text), len(text)
@@ -34,8 +34,8 @@ func Cluster(text string, at int) (start, end int) {
 	}
 }
 
-// clearBoundary reports whether the two runes at an offset are such that a boundary lies between them
-// whatever comes before. It may say no where there is one.
+// clearBoundary reports whether there is a boundary between the two runes at an offset in any context.
+// It may return false where there is one.
 func clearBoundary(text string, at int) bool {
 	if !utf8.RuneStart(text[at]) {
 		return false
@@ -51,7 +51,7 @@ func clearBoundary(text string, at int) bool {
 
 var leading = []*unicode.RangeTable{unicode.Lu, unicode.Ll, unicode.Lo, unicode.So, unicode.Han}
 
-// simple reports whether a rune stands in no cluster with another simple rune, whatever the order.
+// simple reports whether a rune shares no cluster with another simple rune, in either order.
 func simple(r rune) bool {
 	return 0x20 <= r && r < 0x7F || r == '\n' || r == '\t' ||
 		0x4E00 <= r && r <= 0x9FFF || 0xAC00 <= r && r <= 0xD7A3 ||

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// View is a text in a normal form, with the way back to the text it was made of.
+// View is a text in a normal form, with the mapping to its original.
 type View struct {
 	Text string
 	runs []run
 }
 
-// run maps a stretch of a view that begins at byte to and ends where the next run begins. A linear
-// run (size 0) stands byte for byte on the bytes from from on; any other stands as a whole on size
-// bytes. Bytes of the original that no run covers are left out of the view.
+// run maps a stretch of a view that begins at byte to and ends where the next run begins. A linear run
+// (size 0) represents the bytes from from on, byte for byte; any other represents size bytes as a whole.
+// Bytes of the original that no run covers are left out of the view.
 type run struct{ to, from, size int }
 
-// Original returns the bytes of the original that a range of the view, which is not empty, stands on.
+// Original returns the bytes of the original that a range of the view, which is not empty, represents.
 func (v *View) Original(start, end int) (from, to int) {
 	r := v.runs[v.runAt(start)]
 	from = r.from
@@ -29,19 +29,19 @@ func (v *View) Original(start, end int) (from, to int) {
 	return from, r.from + r.size
 }
 
-// runAt returns the index of the run that holds a byte of the view.
+// runAt returns the index of the run that contains a byte of the view.
 func (v *View) runAt(at int) int {
 	return sort.Search(len(v.runs), func(i int) bool { return v.runs[i].to > at }) - 1
 }
 
-// Within returns the range of the view that stands wholly inside a range of the original.
+// Within returns the range of the view that is wholly inside a range of the original.
 func (v *View) Within(from, to int) (start, end int) {
 	start = v.position(from, false)
 	return start, max(start, v.position(to, true))
 }
 
-// position returns the first byte of the view that stands on byte at of the original or after it;
-// with end, the byte after the last that stands before it.
+// position returns the first byte of the view that represents byte at of the original or a later one; with
+// end, the byte after the last that represents an earlier one.
 func (v *View) position(at int, end bool) int {
 	i := sort.Search(len(v.runs), func(i int) bool { return v.runs[i].from >= at }) - 1
 	if i < 0 {

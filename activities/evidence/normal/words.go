@@ -9,7 +9,7 @@ import (
 const (
 	kept = iota
 	dropped
-	inner // kept between what innerFits asks for, otherwise dropped
+	inner // kept where innerFits allows it, otherwise dropped
 )
 
 var stripKind = func() (table [utf8.RuneSelf]uint8) {
@@ -22,8 +22,8 @@ var stripKind = func() (table [utf8.RuneSelf]uint8) {
 	return table
 }()
 
-// Words returns a view without the punctuation between words, of one in normal form 1. A space stands for what
-// is left out. Punctuation that is part of a number, a name or an operator stays.
+// Words returns a view of one in normal form 1 without the punctuation between words. A space replaces the
+// omitted characters. Punctuation that is part of a number, a name or an operator stays.
 func Words(v *View) *View {
 	st := stripper{v: v, out: make([]byte, 0, len(v.Text)), runs: make([]run, 0, 1+len(v.Text)/32)}
 	text := v.Text
@@ -52,7 +52,7 @@ type stripper struct {
 	v    *View
 	out  []byte
 	runs []run
-	next int // index of the run of v that holds the end of what was kept
+	next int // index of the run of v that contains the end of the kept text
 }
 
 // keeps reports whether the byte at i of the folded text stays. A rune beyond ASCII is judged at
@@ -75,13 +75,13 @@ func (st *stripper) keeps(i int) bool {
 	return !unicode.IsPunct(r)
 }
 
-// plainly reports whether the byte at i stays whatever is around it: then so does a space beside it.
+// plainly reports whether the byte at i stays in any context. A space between two such bytes stays too.
 func (st *stripper) plainly(i int) bool {
 	c := st.v.Text[i]
 	return c < utf8.RuneSelf && stripKind[c] == kept || '\uac00' <= st.runeAround(i) && st.runeAround(i) <= '\ud7a3'
 }
 
-// runeAround returns the rune that holds a byte.
+// runeAround returns the rune that contains a byte.
 func (st *stripper) runeAround(i int) rune {
 	for i > 0 && !utf8.RuneStart(st.v.Text[i]) {
 		i--
@@ -140,7 +140,7 @@ func (st *stripper) keep(start, end int) {
 }
 
 // LettersOf returns the letters and digits of a text in normal form 1. It is faster than [Letters], which
-// also keeps the way back.
+// also keeps the mapping to the original.
 func LettersOf(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {

@@ -16,19 +16,19 @@ import (
 	"axiommind/activities/graduate/obligation"
 )
 
-// Status is how a check ended.
+// Status is the outcome of a check.
 type Status string
 
 // Statuses of a check.
 const (
 	// Passed: the compiler accepted the module.
 	Passed Status = "passed"
-	// Failed: it refused some entries, which Failures lists, and accepted a module of all others.
+	// Failed: the compiler refused the entries that Failures lists, and accepted a module of all others.
 	Failed Status = "failed"
 	// Unavailable: there is no compiler.
 	Unavailable Status = "unavailable"
-	// TimedOut and Broken: there is no answer about any entry. The compiler was stopped; or it failed for a reason that
-	// is none of the module's obligations, or accepts what is false.
+	// TimedOut and Broken: there is no answer about any entry. The compiler was stopped, failed for a reason other than
+	// the module's obligations, or accepts false obligations.
 	TimedOut Status = "timed_out"
 	Broken   Status = "broken"
 )
@@ -41,41 +41,41 @@ const (
 	DefaultCommand = "idris2"
 )
 
-// maxRounds is how often entries are taken out of a module and the rest checked again. The compiler reports all false
-// obligations at once, so that the second round is usually the last.
+// maxRounds is how often refused entries are removed from a module and the rest is checked again. The compiler reports
+// all false obligations at once, so the second round is usually the last.
 const maxRounds = 4
 
 // Checker checks modules with the Idris 2 compiler. It is safe for concurrent use.
 type Checker struct {
-	// Path is the compiler's file. If it is empty, DefaultCommand is looked for on the PATH.
+	// Path is the compiler's file. The default is DefaultCommand on the PATH.
 	Path string
 	// Timeout limits one check with all its rounds. The default is DefaultTimeout.
 	Timeout time.Duration
-	// Memory limits the address space of the compiler in bytes, where the system can. The default is DefaultMemory.
+	// Memory limits the address space of the compiler in bytes, on systems that can. The default is DefaultMemory.
 	Memory int64
 
 	mu sync.Mutex
-	// trusted holds the compilers, by path and version, that have refused the control module.
+	// trusted has the compilers, by path and version, that have refused the control module.
 	trusted map[string]bool
 }
 
 // Result is the result of checking a module.
 type Result struct {
 	Status Status
-	// Version is what the compiler says of itself. It is empty if it said nothing.
+	// Version is the version line that the compiler printed, or empty.
 	Version string
-	// ModuleHash is that of the whole module.
+	// ModuleHash is the hash of the whole module.
 	ModuleHash string
-	// Failures are in the order of the module. They are empty unless the status is Failed. Obligation is empty if the
-	// compiler refused the values of an entry.
+	// Failures are in the order of the module. They are empty unless the status is Failed. Their Obligation is empty if
+	// the compiler refused the values of an entry.
 	Failures []obligation.Failure
-	// Reason says why there is no answer.
+	// Reason is the reason why there is no answer.
 	Reason string
 }
 
-// Check has the compiler check a module. An entry passes only if it is part of a module that the compiler has accepted
-// as a whole: its messages merely say which entries to take out. An error is returned if the context ends, or if the
-// module can't be written.
+// Check checks a module with the compiler. An entry passes only as part of a module that the compiler has accepted as a
+// whole: its messages only show which entries to remove. Check returns an error if the context ends or the module can't
+// be written.
 func (c *Checker) Check(ctx context.Context, m Module) (Result, error) {
 	result := Result{Status: Unavailable, ModuleHash: m.Hash}
 	path, err := exec.LookPath(cmp.Or(c.Path, DefaultCommand))
@@ -107,7 +107,7 @@ func (c *Checker) Check(ctx context.Context, m Module) (Result, error) {
 	}
 }
 
-// brokenError is what a compiler has done that is no answer.
+// brokenError describes output or behavior of a compiler that is no valid answer.
 type brokenError string
 
 func (e brokenError) Error() string { return string(e) }
@@ -156,8 +156,8 @@ func (c *Checker) check(ctx context.Context, p process, m Module, result *Result
 	return nil
 }
 
-// trust makes sure that a compiler refuses what is false, and says where: a program that accepts everything proves
-// nothing.
+// trust checks that a compiler refuses a false obligation and reports its line: a program that accepts everything
+// proves nothing.
 func (c *Checker) trust(ctx context.Context, p process, version string) error {
 	key := p.path + "\x00" + version
 	c.mu.Lock()
@@ -190,7 +190,7 @@ func (c *Checker) trust(ctx context.Context, p process, version string) error {
 	return nil
 }
 
-// failures returns the failures that the compiler's messages are about, by the index of the entry.
+// failures returns the failures that the compiler reported, by the index of the entry.
 func (m Module) failures(a answer) (map[int][]obligation.Failure, error) {
 	failed := map[int][]obligation.Failure{}
 	for _, e := range a.errors {
@@ -205,7 +205,7 @@ func (m Module) failures(a answer) (map[int][]obligation.Failure, error) {
 		}
 	}
 	for i, of := range failed {
-		// What rests on a false obligation may fail with it.
+		// Lines that depend on a false obligation may fail with it.
 		named := func(f obligation.Failure) bool { return f.Obligation != "" }
 		if slices.ContainsFunc(of, named) {
 			failed[i] = slices.DeleteFunc(of, func(f obligation.Failure) bool { return !named(f) })
@@ -217,14 +217,14 @@ func (m Module) failures(a answer) (map[int][]obligation.Failure, error) {
 	return failed, nil
 }
 
-// process is how the compiler is run.
+// process has the path and the limits of the compiler.
 type process struct {
 	path    string
 	memory  int64
 	timeout time.Duration
 }
 
-// version returns the first line of what the compiler says of itself.
+// version returns the first line of the compiler's version output.
 func (p process) version(ctx context.Context) (string, error) {
 	a, err := p.run(ctx, os.TempDir(), "--version")
 	if err != nil {
@@ -237,7 +237,7 @@ func (p process) version(ctx context.Context) (string, error) {
 	return line, nil
 }
 
-// check writes a module to a directory that only this user can read, and has it checked.
+// check writes a module to a directory that only this user can read, and runs the compiler on it.
 func (p process) check(ctx context.Context, m Module) (_ answer, err error) {
 	dir, err := os.MkdirTemp("", "axiommind-idris-")
 	if err != nil {

@@ -15,12 +15,13 @@ import (
 	"axiommind/activities/graduate/obligation"
 )
 
-// standIn writes a shell script in the place of the compiler. It checks nothing: these tests are of how the process is
-// handled, and TestCompiler is of the real one.
+// standIn writes a shell script in place of the compiler. It checks nothing: these tests cover the handling of the
+// process, and TestCompiler covers the real compiler.
 func standIn(t *testing.T, script string) *Checker {
 	path := filepath.Join(t.TempDir(), "idris2")
 	script = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'Idris 2, version 9.9'; exit 0; fi\n" + script
-	// A process that another test starts meanwhile would inherit the open file, and a text that is written can't run.
+	// A process that another test starts meanwhile would inherit the open file, and a file that is open for writing
+	// can't be executed.
 	syscall.ForkLock.RLock()
 	err := os.WriteFile(path, []byte(script), 0o700)
 	syscall.ForkLock.RUnlock()
@@ -28,8 +29,8 @@ func standIn(t *testing.T, script string) *Checker {
 	return &Checker{Path: path}
 }
 
-// refusing is a script that reports an error, as the compiler does, at each line that matches a pattern, of as many as
-// given at most. It refuses the control module for its id.
+// refusing is a script that reports an error like the compiler at each line that matches a pattern, up to the given
+// number. It refuses the control module for its id.
 func refusing(pattern string, most int) string {
 	return `pattern='` + pattern + `'
 if grep -q 'the String "control"' "$2"; then pattern='identified E0'; fi
@@ -41,7 +42,7 @@ done
 [ -z "$lines" ]`
 }
 
-// accepting refuses the control module alone.
+// accepting refuses only the control module.
 var accepting = refusing("nothing of the kind", 9)
 
 func check(t *testing.T, c *Checker, m Module) Result {
@@ -54,7 +55,7 @@ func check(t *testing.T, c *Checker, m Module) Result {
 	return r
 }
 
-// named returns an entry that holds, with an id.
+// named returns a valid entry with the id.
 func named(t require.TestingT, id string) obligation.Facts {
 	f := sample(t)
 	f.EntryID = id
@@ -99,11 +100,11 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// Entries that are refused are taken out, and all others pass.
+// Refused entries are removed, and all others pass.
 func TestOthersPass(t *testing.T) {
 	t.Parallel()
 	m := NewModule([]obligation.Facts{named(t, "one"), named(t, "two"), named(t, "three")})
-	// The values of the second entry are refused too, which adds nothing.
+	// The values of the second entry are refused too, which adds no failure.
 	r := check(t, standIn(t, refusing(`"two".*\[E1S0, E1S1\]|\(runes E1S0\)|\(claimed E2\)`, 9)), m)
 	require.Equal(t, Failed, r.Status, r.Reason)
 	require.Len(t, r.Failures, 2)
@@ -114,7 +115,7 @@ func TestOthersPass(t *testing.T) {
 	require.Equal(t, [3]any{"three", "claimed", -1}, [3]any{r.Failures[1].EntryID, r.Failures[1].Obligation, r.Failures[1].Piece})
 }
 
-// A compiler that stops at the first error is asked a few times, and then given up.
+// A compiler that stops at the first error is tried a few times and then given up.
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	checked := func(n int) Result {
@@ -203,7 +204,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// What is kept of any output is bounded, and the same however it is cut.
+// The parsed output is bounded, and does not depend on how the output is split.
 func FuzzOutput(f *testing.F) {
 	f.Add("Error: no\n\nS:12:9--12:11\n", 3)
 	f.Add("Warning: \x1b[0m\nError:\r\n\nS:1:1--1:2", 1)
@@ -225,7 +226,7 @@ func FuzzOutput(f *testing.F) {
 	})
 }
 
-// TestCompiler holds the real compiler against both other verifiers.
+// TestCompiler compares the real compiler with both other verifiers.
 func TestCompiler(t *testing.T) {
 	t.Parallel()
 	c := &Checker{}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// escape returns the inside of an Idris string literal that denotes a text, which is valid UTF-8. Only ASCII letters,
-// digits, spaces and a few harmless marks stand for themselves; all else, and with it whatever could end the literal,
-// open an interpolation or a comment, or be an escape, is a number.
+// escape returns the content of an Idris string literal for a text, which is valid UTF-8. Only ASCII letters, digits,
+// spaces and a few harmless marks are copied. All other characters become numeric escapes, including those that could
+// end the literal, open an interpolation or a comment, or start an escape.
 //
-// A hex digit behind such a number would belong to it, and is a number too. So no literal needs the empty escape \&,
-// and none has an escape with a name, where \SO before an H would be another.
+// A hex digit after such an escape would belong to it, and is escaped too. So no literal needs the empty escape \&, or
+// has a named escape, where \SO before an H would mean another character.
 func escape(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)
@@ -28,7 +28,7 @@ func escape(text string) string {
 	return b.String()
 }
 
-// plain reports whether a character stands for itself.
+// plain reports whether a character needs no escape.
 func plain(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(" .,_:;/", r)
 }

@@ -27,8 +27,8 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// checkLiteral reports whether a literal is of the characters that the lexer of Idris takes as they stand and of
-// escapes by number, and whether it denotes the text.
+// checkLiteral reports whether a literal has only numeric escapes and characters that the lexer of Idris reads
+// unchanged, and whether it denotes the text.
 func checkLiteral(t require.TestingT, text string) {
 	literal := `"` + escape(text) + `"`
 	toks, err := tokens(literal)
@@ -55,7 +55,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// shape returns the tokens of a module without what its literals hold.
+// shape returns the tokens of a module without the content of its literals.
 func shape(t require.TestingT, text string) [][]token {
 	_, body, _ := strings.Cut(text, "\n")
 	var out [][]token
@@ -72,7 +72,7 @@ func shape(t require.TestingT, text string) [][]token {
 	return out
 }
 
-// No text changes the structure of a module, wherever in an entry it stands.
+// No text changes the structure of a module, in any field of an entry.
 func TestInjection(t *testing.T) {
 	t.Parallel()
 	want := shape(t, NewModule([]obligation.Facts{sample(t)}).Text)
@@ -105,7 +105,7 @@ func inject(r obligation.Record, text string) {
 	}
 }
 
-// Whatever strays from the fragment is refused, though it is Idris, and though the module is named by its text.
+// A module outside the fragment is refused, even if it is valid Idris and named after its text.
 func TestStrayingModules(t *testing.T) {
 	t.Parallel()
 	m := NewModule([]obligation.Facts{sample(t)})

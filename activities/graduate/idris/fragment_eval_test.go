@@ -12,7 +12,7 @@ type made struct {
 	args        []any
 }
 
-// scope holds what variables stand for.
+// scope has the values of variables.
 type scope map[string]any
 
 // eval evaluates a term whose types are right.
@@ -111,8 +111,8 @@ func matches(patterns []*expr, args []any, vars scope) bool {
 	return true
 }
 
-// check reports an error if a definition behind the header does not have its type. Obligations that are false are none:
-// f.refused has them.
+// check reports an error if a definition after the header does not have its type. False obligations are no errors: they
+// are added to f.refused.
 func (f *fragment) check() (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -122,7 +122,7 @@ func (f *fragment) check() (err error) {
 	known := map[string]bool{}
 	for _, name := range f.order {
 		d := f.declared[name]
-		// A function of the header is as the golden file has it.
+		// The golden file checks the functions of the header.
 		if len(d.clauses[0].patterns) == 0 && d.typ.op != "pi" {
 			f.current = name
 			if err := f.has(d.clauses[0].body, d.typ, known); err != nil {
@@ -134,7 +134,7 @@ func (f *fragment) check() (err error) {
 	return nil
 }
 
-// proof takes Oh for a proof of a type So (f V), where V is a value that is known.
+// proof accepts Oh as a proof of a type So (f V), where V is a known value.
 func (f *fragment) proof(typ *expr, known map[string]bool) error {
 	if typ.op != "app" || len(typ.args) != 2 || typ.args[0].name != "So" || typ.args[1].op != "app" {
 		return fmt.Errorf("%s is no obligation", typ)
@@ -216,7 +216,7 @@ func (f *fragment) infer(e *expr, known map[string]bool) (*expr, error) {
 	return typ, nil
 }
 
-// argument reports an error unless a term is of the type of an argument, and solves that for variables.
+// argument reports an error unless a term is of the type of an argument, and solves that type for its variables.
 func (f *fragment) argument(arg, typ *expr, solved map[string]*expr, known map[string]bool) error {
 	if arg.op == "list" {
 		return f.has(arg, replace(typ, solved), known)
@@ -250,7 +250,7 @@ func (f *fragment) annotated(e *expr, known map[string]bool) (*expr, error) {
 	return typ, f.has(value, typ, known)
 }
 
-// solve finds what the variables x and xs of a constructor's type stand for.
+// solve finds the values of the variables x and xs of a constructor's type.
 func solve(pattern, got *expr, solved map[string]*expr) {
 	if pattern.op == "app" && got.op == "app" && len(pattern.args) == 2 && len(got.args) == 2 {
 		if v := pattern.args[1]; v.op == "var" && (v.name == "x" || v.name == "xs") && solved[v.name] == nil {

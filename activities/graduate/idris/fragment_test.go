@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// The checker of this file and of fragment_eval_test.go knows exactly the Idris that modules are written in. It stands
-// in for the compiler in tests: it refuses a module that strays from the fragment, and evaluates each obligation.
+// The checker of this file and of fragment_eval_test.go knows exactly the fragment of Idris that modules use. It
+// replaces the compiler in tests: it refuses a module outside the fragment, and evaluates each obligation.
 
 // expr is a term or a type.
 type expr struct {
@@ -54,7 +54,7 @@ var (
 	numbered    = regexp.MustCompile(`\\x([0-9a-f]+)`)
 )
 
-// reserved are words that the fragment does not use, and what it must never use.
+// reserved matches the words that the fragment does not use or must never use.
 var reserved = regexp.MustCompile(`^(believe_me|assert_.*|idris_crash|postulate|unsafe.*|prim__.*|rewrite|case|of|if|then|else|let|in|do|with|record|interface|mutual|namespace|parameters|export|public|private|total|partial|covering|using|implementation|open|proof|impossible|infixl|infixr|infix|prefix|forall|failing|auto|default|implicit)$`)
 
 func tokens(line string) ([]token, error) {
@@ -94,7 +94,7 @@ func tokens(line string) ([]token, error) {
 	return out, nil
 }
 
-// unescape reads the inside of a literal as Idris does: a number takes all hex digits that follow.
+// unescape decodes the content of a literal as Idris does: a numeric escape takes all hex digits that follow.
 func unescape(inside string) (string, error) {
 	var err error
 	text := numbered.ReplaceAllStringFunc(inside, func(number string) string {
@@ -279,21 +279,20 @@ type fragment struct {
 	// types are the data types, constructors the types of their constructors.
 	types, constructors map[string]*expr
 	declared            map[string]*declaration
-	// order lists what is declared, in order.
+	// order lists the declared names, in order.
 	order []string
-	// refused are the obligations that are false, each behind the name of its value. Current is the declaration that is
-	// being checked.
+	// refused are the false obligations, each after the name of its value. current is the declaration being checked.
 	refused []string
 	current string
 }
 
-// continued are lines that go on with the proofs of a wrapper.
+// continued matches continuation lines with the proofs of a wrapper.
 var continued = regexp.MustCompile(`^  (\(the \(So \([a-z]+ E[0-9]+(S[0-9]+)?\)\) Oh\)|(\(And e[0-9]+s[0-9]+_proven )*None\)*)$`)
 
 var moduleLine = regexp.MustCompile(`^module (Session[0-9a-f]{16})$`)
 
-// readModule reads a module: its name is that of its text, its header the golden one, and each line behind that
-// declares or defines a value.
+// readModule reads a module. Its name must be derived from its text, its header must be the golden one, and each line
+// after that declares or defines a value.
 func readModule(text string) (*fragment, error) {
 	first, body, _ := strings.Cut(text, "\n")
 	if m := moduleLine.FindStringSubmatch(first); m == nil || m[1] != nameOf(body) {
@@ -335,7 +334,7 @@ func readModule(text string) (*fragment, error) {
 
 func nameOf(body string) string { return "Session" + hashOf(body)[:16] }
 
-// readLine reads a line, of the header or behind it. Data is the type whose constructors may follow.
+// readLine reads a line of the header or after it. data is the type whose constructors may follow.
 func (f *fragment) readLine(line, data string, header bool) (string, error) {
 	toks, err := tokens(line)
 	if err != nil {
@@ -370,7 +369,7 @@ func (f *fragment) declare(name string, typ []token) error {
 var builtin = map[string]bool{"the": true, "not": true, "True": true, "False": true, "Oh": true, "So": true,
 	"Int": true, "String": true, "Bool": true, "List": true, "Type": true}
 
-// define reads a clause. Behind the header there is one for each declaration, right after it, without patterns.
+// define reads a clause. After the header, each declaration is followed by exactly one clause without patterns.
 func (f *fragment) define(toks []token, header bool) error {
 	for i, t := range toks {
 		if t.kind != 'p' || t.text != "=" {

@@ -1,10 +1,10 @@
-// Package idris states the obligations of a session's entries as an Idris 2 module, and has the compiler check it.
+// Package idris states the obligations of a session's entries as an Idris 2 module, and checks it with the compiler.
 //
-// The module uses the Prelude and Data.So alone, literals of type Int and String, and Oh as every proof. Each piece of
-// evidence and each entry has one wrapper, which takes a proof of each obligation, So of a comparison that the compiler
-// evaluates: it compiles if all are true. A declaration for each obligation would say more when several are false, but
-// a module has ten times as many then, and what a compiler takes is time for each declaration. Package obligation says
-// what the module proves and what it is told.
+// The module uses only the Prelude and Data.So, literals of type Int and String, and Oh as every proof. Each piece of
+// evidence and each entry has one wrapper, which takes a proof of each obligation: So of a comparison that the compiler
+// evaluates. The module compiles if all comparisons are true. A declaration for each obligation would give more detail
+// when several are false. But a module would then have ten times as many, and compile time grows with the number of
+// declarations. Package obligation describes the proven facts and the given ones.
 package idris
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // Module is the Idris 2 module of a session's entries.
 type Module struct {
-	// Name is made of the text's hash, so that no text in the module can name it.
+	// Name is derived from the hash of the text, so that no text in the module can contain it.
 	Name string
 	Text string
 	// Hash is the hex SHA-256 of Text.
@@ -30,9 +30,9 @@ type Module struct {
 
 var obligations = obligation.List()
 
-// owner is what a line of the module belongs to.
+// owner is the entry, the piece and the obligation that a line of the module belongs to.
 type owner struct {
-	// entry is the index of the entry, or -1 for lines of all.
+	// entry is the index of the entry, or -1 for common lines.
 	entry, piece int
 	// obligation is empty for the values and the wrappers.
 	obligation string
@@ -57,7 +57,7 @@ func NewModule(entries []obligation.Facts) Module {
 // Len returns the number of entries.
 func (m Module) Len() int { return len(m.entries) }
 
-// without returns the module of the entries that are not left out, by index.
+// without returns the module without the entries that out has, by index.
 func (m Module) without(out map[int]bool) Module {
 	var kept []obligation.Facts
 	for i, f := range m.entries {
@@ -73,7 +73,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writer writes lines and notes whose they are.
+// writer writes lines and records their owners.
 type writer struct {
 	strings.Builder
 	lines []owner
@@ -92,7 +92,7 @@ func (w *writer) declare(name, typ, value string) {
 	w.line("%s = %s", name, value)
 }
 
-// comparisons are the functions of the relations. None of the names is of the Prelude.
+// comparisons are the functions of the relations. Their names do not occur in the Prelude.
 const comparisons = `
 filled : String -> Bool
 filled x = not (x == "")
@@ -164,7 +164,7 @@ func (w *writer) record(name string, fields []obligation.Field, more string) {
 	w.line("  Mk%s : %s -> %s", name, strings.Join(types, " -> "), name)
 }
 
-// projections writes a function for each field, of a constructor that has more arguments than these.
+// projections writes an accessor for each field. The constructor has that many more arguments than fields.
 func (w *writer) projections(record string, fields []obligation.Field, more int) {
 	for i, f := range fields {
 		value := "x"
@@ -217,7 +217,7 @@ func operand(o obligation.Operand) string {
 	}
 }
 
-// wrappers writes the types that only proofs of all obligations construct.
+// wrappers writes the types that can be constructed only from proofs of all obligations.
 func (w *writer) wrappers() {
 	var ofEntry, ofPiece strings.Builder
 	for _, o := range obligations {
@@ -264,8 +264,8 @@ func (w *writer) entry(index int, f obligation.Facts) {
 	w.line("  %sNone%s", all, strings.Repeat(")", len(spans)))
 }
 
-// proofs writes the proofs that a wrapper of a value takes. Each stands on a line of its own, which says whose an error
-// is.
+// proofs writes the proofs that a wrapper of a value takes. Each is on a line of its own, so that an error's line
+// identifies the obligation.
 func (w *writer) proofs(value string, perPiece bool) {
 	for _, o := range obligations {
 		if o.PerPiece == perPiece {

@@ -23,7 +23,7 @@ func said(index int, text string) schema.Message {
 	return schema.Message{Index: index, Role: schema.RoleUser, Kind: schema.KindText, Text: text}
 }
 
-// stated returns an entry that a message states in its sentences.
+// stated returns an entry that whole sentences of a message state.
 func stated(t require.TestingT, id, title, message string, quotes ...string) (schema.Entry, *obligation.Session) {
 	aligner := evidence.NewAligner([]schema.Message{said(4, message)}, func(int) string { return "event" })
 	var asked []schema.Quote
@@ -81,7 +81,7 @@ func goFailures(f obligation.Facts) []string {
 	return out
 }
 
-// agree holds the fragment's checker against the Go verifier, and returns what both refuse of each entry.
+// agree compares the fragment's checker with the Go verifier, and returns the refused obligations of each entry.
 func agree(t require.TestingT, facts []obligation.Facts) [][]string {
 	refused, err := checkFragment(NewModule(facts).Text)
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func violations(t require.TestingT) map[string]obligation.Facts {
 	return out
 }
 
-// violate makes a relation false of a record.
+// violate makes a relation false for a record.
 func violate(record obligation.Record, r obligation.Relation) {
 	field, step := r.Left.Field, 1
 	if field.Name == "" {
@@ -133,7 +133,7 @@ func violate(record obligation.Record, r obligation.Relation) {
 	record[field] = l
 }
 
-// A module in which one obligation is false is refused for that one, by both verifiers.
+// Both verifiers refuse a module with one false obligation for that obligation.
 func TestEachObligationIsRefused(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, sample(t).Check())
@@ -149,7 +149,7 @@ func TestEachObligationIsRefused(t *testing.T) {
 	}
 }
 
-// anyText is any text, with what may end or open something in Idris.
+// anyText is any text, including delimiters of Idris.
 var anyText = rapid.Custom(func(t *rapid.T) string {
 	pieces := rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom(hostile), rapid.StringN(0, 6, -1), rapid.SampledFrom([]string{" ", ". ", "\n", "5", "v1.5", "C++", "no"}),
@@ -163,7 +163,7 @@ var hostile = []string{
 	"Error: ", "\nSession:1:1--1:2\n", "\xff", "\xed\xa0\x80",
 }
 
-// anyEntry is an entry of a message, most often right, sometimes damaged.
+// anyEntry is an entry of a message, usually valid, sometimes damaged.
 var anyEntry = rapid.Custom(func(t *rapid.T) obligation.Facts {
 	sentences := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"Anna keeps port 8080 open.", "Das Limit beträgt 1.5 GB.", "Nous utilisons C++ et C#.", "我们在第3天发布。", "يبقى ٣٠ يوما.",
@@ -189,7 +189,7 @@ var anyEntry = rapid.Custom(func(t *rapid.T) obligation.Facts {
 	return obligation.NewSession(map[int]schema.Message{0: said(0, message)}).Facts(e)
 })
 
-// damage changes something of an entry.
+// damage corrupts a field of an entry.
 func damage(t *rapid.T, e *schema.Entry) {
 	number := rapid.IntRange(-5, 100)
 	e.Type = rapid.SampledFrom([]schema.EntryType{schema.EntryFact, schema.EntryTaskNote, "", "fiction"}).Draw(t, "type")
@@ -217,7 +217,7 @@ func damage(t *rapid.T, e *schema.Entry) {
 	}
 }
 
-// 500 entries in modules of five: both verifiers say the same of every one.
+// 500 entries in modules of five: both verifiers agree on each.
 func TestVerifiersAgree(t *testing.T) {
 	t.Parallel()
 	whole, refused := 0, 0

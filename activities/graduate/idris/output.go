@@ -11,26 +11,26 @@ import (
 	"axiommind/activities/text"
 )
 
-// Bounds of what is kept of the compiler's output: the bytes of a line, the lines of a message, and the bytes that are
-// read at all.
+// Bounds of the compiler's output: the kept bytes of a line, the kept lines of a message, and the total bytes that are
+// read.
 const (
 	maxLine    = 400
 	maxMessage = 12
 	maxOutput  = 64 << 20
 )
 
-// answer is what the compiler has said.
+// answer is the parsed output of the compiler.
 type answer struct {
-	// accepted is true if it ended well and reported no error.
+	// accepted is true if the compiler succeeded and reported no error.
 	accepted bool
-	// failed is how it ended, if not well.
+	// failed is the exit status if the compiler did not succeed.
 	failed string
-	// first is its first line of output.
+	// first is the first line of output.
 	first  string
 	errors []compileError
 }
 
-// summary returns what is known of an answer that can't be read.
+// summary describes an answer that can't be parsed.
 func (a answer) summary() string {
 	switch {
 	case a.failed == "":
@@ -42,7 +42,7 @@ func (a answer) summary() string {
 	}
 }
 
-// compileError is an error that the compiler reports. Its module is empty if it has no place.
+// compileError is an error that the compiler reports. Its module is empty if the message names no place.
 type compileError struct {
 	module  string
 	line    int
@@ -56,7 +56,7 @@ func (e compileError) String() string {
 	return fmt.Sprintf("%q in line %d of %s", e.message, e.line, e.module)
 }
 
-// place matches the line below an error's message that says where it is. Versions before 0.3 name the file.
+// place matches the line with the location below an error's message. Versions before 0.3 name the file.
 var place = regexp.MustCompile(`^([A-Z][A-Za-z0-9_.]*?)(?:\.idr)?:([0-9]{1,9})(?::[0-9]+)?(?:--[0-9]+:[0-9]+)?:?$`)
 
 // colors matches the escape sequences by which a terminal colors text.
@@ -64,9 +64,9 @@ var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // reader reads the compiler's output line by line, as it is written.
 //
-// A message begins with "Error:" at the beginning of a line, and its place stands on a line of its own below it.
-// "Warning:" begins what is no error. No text of a session can forge a place, since the name of the module is made of
-// the hash of all that stands in it.
+// A message begins with "Error:" at the beginning of a line, and its place follows on a line of its own. "Warning:"
+// starts a message that is no error. No text of a session can forge a place, since the name of the module is derived
+// from the hash of its content.
 type reader struct {
 	line    []byte
 	size    int
@@ -78,7 +78,7 @@ type reader struct {
 	inError bool
 }
 
-// Write reads a piece of output. It drops what is behind maxOutput.
+// Write reads a piece of output. It drops all output after maxOutput bytes.
 func (r *reader) Write(p []byte) (int, error) {
 	n := len(p)
 	if r.size += n; r.size > maxOutput {
@@ -103,7 +103,7 @@ func (r *reader) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// read reads the line at hand.
+// read parses the current line.
 func (r *reader) read() {
 	line := strings.TrimRight(colors.ReplaceAllString(strings.ToValidUTF8(string(r.line), "\uFFFD"), ""), " \r")
 	r.line = r.line[:0]
@@ -130,7 +130,7 @@ func (r *reader) read() {
 	}
 }
 
-// close reports the error at hand, which has no place.
+// close reports the current error, which has no place.
 func (r *reader) close() {
 	if r.inError {
 		r.report("", 0)
@@ -146,7 +146,7 @@ func (r *reader) report(module string, line int) {
 	r.message, r.inError = nil, false
 }
 
-// answer returns what was read.
+// answer returns the parsed output, without the exit status.
 func (r *reader) answer() answer {
 	if len(r.line) > 0 {
 		r.read()

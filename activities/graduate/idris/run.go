@@ -10,15 +10,15 @@ import (
 )
 
 // limit is a shell that lowers the limits of its address space, in KiB, and of its processor time, in seconds, and
-// becomes the compiler. Where the system has no such limit it goes on without. The second one ends a compiler whose
-// worker has died.
+// becomes the compiler. A limit that the system lacks is skipped. The second limit ends a compiler whose worker has
+// died.
 const limit = `ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"`
 
-// waitDelay is how long output is waited for after the compiler has ended.
+// waitDelay is how long to wait for output after the compiler has ended.
 const waitDelay = 5 * time.Second
 
-// run runs the compiler in a directory and reads its output. When the context ends, the compiler and all that it has
-// started are killed.
+// run runs the compiler in a directory and reads its output. When the context ends, the compiler and its child
+// processes are killed.
 func (p process) run(ctx context.Context, dir string, args ...string) (answer, error) {
 	memory, seconds := strconv.FormatInt(p.memory>>10, 10), strconv.Itoa(1+int(p.timeout/time.Second))
 	args = append([]string{"-c", limit, "sh", memory, seconds, p.path}, args...)

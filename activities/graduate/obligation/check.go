@@ -1,6 +1,6 @@
 package obligation
 
-// EntryPiece is the piece of a [Failure] of the whole entry.
+// EntryPiece is the Piece of a [Failure] of the whole entry.
 const EntryPiece = -1
 
 // Failure is an obligation that does not hold.

@@ -11,13 +11,13 @@ import (
 	"axiommind/activities/text"
 )
 
-// The rule of claims: a word of the title is a claim if it holds a number, a capital behind its first letter, or a
-// mark of code. It must be a word of the evidence.
+// The rule of claims: a word of the title is a claim if it contains a number, a capital after its first letter, or a
+// mark of code. A claim must be a word of the evidence.
 //
-// A word is a stretch of letters and numbers of one script; Latin letters and numbers of any script go together.
-// Marks stand inside a word where code has them, as in 1.5, 10:30, a_b, a/b, x::y, C++ and C#. A hyphen does before a
-// digit: GPT-4 is one word, 5-minute two. The evidence also states the parts of such a word that hold letters, as
-// main.go of cmd/main.go:42. Case, width and the script of digits do not count, superscripts do.
+// A word is a stretch of letters and numbers of one script; Latin letters and numbers of any script go together. Marks
+// are part of a word where code uses them, as in 1.5, 10:30, a_b, a/b, x::y, C++ and C#. So is a hyphen before a digit:
+// GPT-4 is one word, 5-minute two. The evidence also states the parts of such a word that contain letters, such as
+// main.go in cmd/main.go:42. Case, width and the script of digits are ignored, superscripts are not.
 
 // ClaimsOf returns the numbers and identifiers of a title, as [Words] writes them.
 func ClaimsOf(title string) []string {
@@ -83,13 +83,13 @@ func digit(r rune) rune {
 }
 
 const (
-	// partingMarks part a word of evidence.
+	// partingMarks separate the parts of a word of evidence.
 	partingMarks = `/\@=&|:#$~^`
-	// innerMarks stand between two letters or digits of a word. Some more do in places: see [inside].
+	// innerMarks may be between two letters or digits of a word. For further marks see [inside].
 	innerMarks = `_./\@=&+#$~^|`
-	// digitMarks stand between two digits of a number.
+	// digitMarks may be between two digits of a number.
 	digitMarks = ",'’٫٬"
-	// endMarks stand behind a word.
+	// endMarks may end a word.
 	endMarks = "+#%‰"
 )
 
@@ -112,7 +112,7 @@ func kindOf(r rune) int {
 	return between
 }
 
-// eachWord calls yield for each word of a text, as it stands but for width.
+// eachWord calls yield for each word of a text, unchanged except for width and hyphens.
 func eachWord(s string, yield func(word string)) {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -142,7 +142,7 @@ func eachWord(s string, yield func(word string)) {
 	}
 }
 
-// wordEnd returns where the word that begins at start ends, without the marks behind it.
+// wordEnd returns the end of the word that begins at start, without the marks after it.
 func wordEnd(runes []rune, start, kind int) int {
 	i := start
 	for i < len(runes) {
@@ -161,7 +161,7 @@ func wordEnd(runes []rune, start, kind int) int {
 	return i
 }
 
-// inside returns how many marks stand at i inside of a Latin word, 0 if the word ends there.
+// inside returns the number of marks at i that are inside a Latin word, 0 if the word ends there.
 func inside(runes []rune, i int) int {
 	n := 0
 	for i+n < len(runes) && n < 4 && kindOf(runes[i+n]) == between && !unicode.IsSpace(runes[i+n]) {
@@ -204,7 +204,7 @@ func lead(runes []rune, i int) string {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
-// trail returns the marks behind a word, and where they end. White space may stand before a percent sign.
+// trail returns the marks after a word, and where they end. A percent sign may follow white space.
 func trail(runes []rune, i int) (string, int) {
 	at := i
 	if i+1 < len(runes) && unicode.IsSpace(runes[i]) && unicode.IsNumber(runes[i-1]) && (runes[i+1] == '%' || runes[i+1] == '‰') {

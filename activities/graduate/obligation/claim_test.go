@@ -96,7 +96,7 @@ func TestWordsStateClaims(t *testing.T) {
 	}
 }
 
-// A text states all that it claims itself, in whatever case and among whatever sentences.
+// A text states all of its own claims, in any case and among any sentences.
 func TestTextStatesItself(t *testing.T) {
 	t.Parallel()
 	piece := rapid.SampledFrom([]string{

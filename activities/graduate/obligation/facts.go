@@ -21,7 +21,7 @@ type Facts struct {
 	Pieces  []Record
 }
 
-// Session holds the messages of a session, each prepared once. It is not safe for concurrent use.
+// Session has the messages of a session, each prepared once. It is not safe for concurrent use.
 type Session struct {
 	messages map[int]*message
 }
@@ -159,10 +159,10 @@ func sorted(words []string) []string {
 	return slices.Compact(words)
 }
 
-// maxStated is how many words of the evidence are listed. It keeps the terms of a module small.
+// maxStated is the maximum number of evidence words to list in full. It keeps the terms of a module small.
 const maxStated = 256
 
-// narrowed returns the words of the evidence, or, if they are many, those of them that are claimed.
+// narrowed returns the words of the evidence, or only the claimed ones if there are more than maxStated.
 func narrowed(words, claims []string) []string {
 	if len(words) <= maxStated {
 		return words

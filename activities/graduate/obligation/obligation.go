@@ -1,12 +1,12 @@
-// Package obligation lists what must hold of an entry before it is verified, as data. The list has two renderings:
-// [Facts.Check] in Go, and the Idris module of package idris. Both compare the same literals, which [Session.Facts]
-// computes once.
+// Package obligation lists, as data, the obligations that an entry must meet before it is verified. The list has two
+// renderings: [Facts.Check] in Go, and the Idris module of package idris. Both compare the same literals, which
+// [Session.Facts] computes once.
 //
-// What both verifiers prove anew is what the list compares: that the spans are in order and inside of their messages,
-// that bytes and runes agree, that texts, normal forms and hashes are equal, and that the claims of the title are
-// among the words of the evidence. What both are told, because Go alone can compute it, are the literals themselves:
-// the length of a message, its text at a span and its hash, normal forms, the words of a text, the class of trust
-// of a span, and the verdict of the rule of proof, which says what is a sentence.
+// Both verifiers prove the comparisons of the list: spans are in order and inside their messages, and bytes agree with
+// runes. Texts, normal forms and hashes are equal, and the claims of the title are among the words of the evidence. The
+// literals themselves are given, because only Go can compute them. For a message they are its length, its hash and its
+// text at a span. The others are normal forms, the words of a text, the class of trust of a span, and the verdict of
+// the rule of proof, which defines sentences.
 package obligation
 
 import (
@@ -18,7 +18,7 @@ import (
 	"axiommind/schema"
 )
 
-// Op is the comparison of a relation.
+// Op is the comparison operator of a relation.
 type Op string
 
 // Comparisons, named as in the Idris module.
@@ -31,7 +31,7 @@ const (
 	Equal  Op = "equal"
 	Below  Op = "below"
 	AtMost Op = "atMost"
-	// Among holds if each text of the left side is one of the right side.
+	// Among holds if each text of the left side is also on the right side.
 	Among Op = "among"
 )
 
@@ -48,19 +48,19 @@ type Relation struct {
 	Left, Right Operand
 }
 
-// Obligation is what must hold of an entry, or of each piece of its evidence.
+// Obligation is a condition on an entry, or on each piece of its evidence.
 type Obligation struct {
 	// Name is a word in lower case.
 	Name string
-	// Says is the obligation in one sentence, for people.
+	// Says describes the obligation in one sentence, for people.
 	Says string
-	// PerPiece is true if it is of each piece of evidence.
+	// PerPiece is true for an obligation of each piece of evidence.
 	PerPiece bool
 	// Holds are relations that must all hold.
 	Holds []Relation
 }
 
-// Proven is the value of [Verdict] if the rule of proof has proven the piece.
+// Proven is the value of [Verdict] for a piece that meets the rule of proof.
 const Proven = "proven"
 
 // confidenceOne is a confidence of 1, in millionths.
@@ -170,7 +170,7 @@ func (r Relation) failure(of Record) string {
 	return ""
 }
 
-// maxShown is how many runes of a text a reason shows.
+// maxShown is the maximum number of runes of a text in a reason.
 const maxShown = 120
 
 // shown quotes a text for people, cut if it is long.

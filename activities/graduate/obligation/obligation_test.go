@@ -21,7 +21,7 @@ func by(role schema.Role, index int, text string) schema.Message {
 	return schema.Message{Index: index, Role: role, Kind: schema.KindText, Text: text}
 }
 
-// spoken returns a session of what the user said.
+// spoken returns a session with messages of the user.
 func spoken(texts map[int]string) *Session {
 	messages := map[int]schema.Message{}
 	for i, text := range texts {
@@ -45,8 +45,7 @@ func proven(t require.TestingT) (schema.Entry, *Session) {
 	}, spoken(map[int]string{0: "Hello.", 1: said})
 }
 
-// I5: what a tool, the harness or an earlier memory says proves nothing, whatever the evidence claims and by whichever
-// rule it was judged.
+// I5: the text of a tool, the harness or an earlier memory proves nothing, whatever the evidence claims, by any rule.
 func TestUntrustedText(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]schema.Message{
@@ -94,7 +93,7 @@ func TestProvenEntry(t *testing.T) {
 	}
 }
 
-// What is done to an entry, and the obligations that then fail, among others that follow.
+// Each change of an entry fails the listed obligations, and possibly others that depend on them.
 func TestObligations(t *testing.T) {
 	t.Parallel()
 	confident := func(c float64) func(*schema.Entry) { return func(e *schema.Entry) { e.Confidence = &c } }
@@ -186,7 +185,7 @@ func TestReasons(t *testing.T) {
 	require.Contains(t, reasons, `0 the span lies inside of the message: 999 is more than 87`)
 }
 
-// Whatever the rule of proof has proven holds, but for what the title claims.
+// A piece that the rule of proof has proven meets all obligations, except those about the title's claims.
 func TestProvenEvidenceHolds(t *testing.T) {
 	t.Parallel()
 	sentences := []string{
@@ -218,7 +217,7 @@ func TestProvenEvidenceHolds(t *testing.T) {
 	require.Greater(t, n, 20)
 }
 
-// Long evidence lists the words that matter.
+// Long evidence lists only the claimed words.
 func TestManyWords(t *testing.T) {
 	t.Parallel()
 	e, _ := proven(t)

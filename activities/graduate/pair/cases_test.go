@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 		})
 }
 
-// judge says what is wrong with what was found. A restatement may be missed.
+// judge returns the difference between the found relation and the label, or "". A missed restatement is accepted.
 func judge(item pairCase, found pair.Relation) string {
 	switch want := pair.Kind(item.Label); {
 	case want != pair.Conflict && want != pair.Restatement && item.Label != "unrelated":

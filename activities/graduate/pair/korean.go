@@ -5,26 +5,26 @@ import "strings"
 // koreanWord is a Korean word without its particle or ending.
 type koreanWord struct {
 	stem string
-	// topic reports that the word closes what the statement is about.
+	// topic reports that the word ends the topic of the statement.
 	topic bool
-	// before is the word that a particle stands for: until, each, rather than.
+	// particle is a particle with a meaning of its own: until, each, rather than.
 	particle string
 	copula   bool
 	past     bool
-	// resolved and denied are the endings that a following auxiliary takes up: 하기로 했다, 하지 않는다.
+	// resolved and denied report an ending that a following auxiliary completes: 하기로 했다, 하지 않는다.
 	resolved, denied bool
 }
 
 var (
 	topicParticles = []string{"에서는", "에는", "께서는", "으로는", "은", "는", "이", "가", "께서"}
-	// plainParticles say how a noun stands to its verb, which word order says too.
+	// plainParticles mark the relation of a noun to its verb, which word order shows too.
 	plainParticles = []string{"에서", "에게", "으로", "을", "를", "에", "로", "과", "와", "의"}
-	// wordParticles say something of their own.
+	// wordParticles have a meaning of their own.
 	wordParticles = []string{"까지", "부터", "마다", "보다", "도"}
 	copulas       = []string{"이었습니다", "였습니다", "이었다", "였다", "입니다", "이에요", "예요", "이다"}
 )
 
-// korean takes a word apart. Nouns of one syllable keep what may be their own last one.
+// korean splits a word into its parts. Short nouns keep an ending that may be part of the noun.
 func korean(word string) koreanWord {
 	for _, c := range copulas {
 		if stem, ok := strings.CutSuffix(word, c); ok {
@@ -77,7 +77,8 @@ const (
 	finalSsang              = 20
 )
 
-// finalSyllable takes the marks of tense and politeness off the end of a stem: 합 and 한 to 하, 했 to 하 and past.
+// finalSyllable removes the marks of tense and politeness from the end of a stem: 합 and 한 become 하, 했 becomes 하 and
+// past.
 func finalSyllable(stem string) koreanWord {
 	runes := []rune(stem)
 	last := runes[len(runes)-1]

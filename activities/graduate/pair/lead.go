@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// labels are what a speaker puts before a statement with a colon, and refusals what he puts there with a comma: they say
-// that something is stated, or that something else is wrong, and not what.
+// labels introduce a statement with a colon, and refusals with a comma. They announce a statement, or say that another
+// one is wrong, but have no content themselves.
 var (
 	labels = []string{
 		"decision", "correction", "conclusion", "resolution", "update", "note", "reminder", "fact", "preference", "rule", "edit",
@@ -20,18 +20,18 @@ var (
 	}
 	leading = regexp.MustCompile(`(?i)^\s*(?:(?:` + strings.Join(labels, "|") + `)\s*[:：]|(?:` + strings.Join(refusals, "|") + `)\s*[,，、.!。！])\s*`)
 
-	// contrast is what a statement says it is not, in a word or two at its end.
+	// contrast matches a negated alternative of a word or two at the end of a statement.
 	contrast = regexp.MustCompile(`(?i)[,，、;]\s*(?:(?:and |und |et |y |e )?(?:not|nicht|pas|no|não|non|niet|inte|nie|не)\s+|而?不是\s*)[^\s,，、;.]\S*(?:\s+\S+)?\s*$`)
 )
 
-// generic matches a label that does not name its thing, alone before its value, and a title that only introduces the next
-// one: "Version: 1.2", "When it is true:".
+// generic matches a value with a label that names no subject, and a title that only introduces the next one: "Version:
+// 1.2", "When it is true:".
 var generic = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:(?:my |our )?recommendation|(?:the )?(?:version|length|size|location|located at|path|file|lines?|länge|empfehlung|longueur|longitud))[*_]*\s*[:：]\s*\S+(?:\s+\S+){0,2}\s*$|[:：][\s*_]*$`)
 
-// maxLeads bounds how many words of this kind stand before a statement: "No, correction: …".
+// maxLeads is the maximum number of labels and refusals before a statement: "No, correction: …".
 const maxLeads = 2
 
-// withoutLead returns the statement without what only introduces it.
+// withoutLead returns the statement without its labels and refusals.
 func withoutLead(title string) string {
 	for range maxLeads {
 		rest := title[len(leading.FindString(title)):]
@@ -43,7 +43,8 @@ func withoutLead(title string) string {
 	return title
 }
 
-// withoutContrast returns the statement without what it says it is not. "The limit is 9, not 8" states that the limit is 9.
+// withoutContrast returns the statement without a negated alternative at its end. "The limit is 9, not 8" states that
+// the limit is 9.
 func withoutContrast(statement string) string {
 	if at := contrast.FindStringIndex(strings.TrimRight(statement, " .!。！")); at != nil && at[0] > 0 {
 		return statement[:at[0]]

@@ -14,7 +14,7 @@ import (
 )
 
 // The closed classes of words of each language, one class a line: negations, articles, copulas, weekdays. A star ends a
-// word that inflects. A value stands behind the class; a status with a minus is the opposite of the one without.
+// word that inflects. A value follows the class. A status with a minus is the opposite of the one without.
 //
 //go:embed lexicon
 var lexiconFiles embed.FS
@@ -26,7 +26,7 @@ const (
 	negative flag = 1 << iota
 	half          // negates with a second word: ne … plus
 	halved        // that second word
-	drop          // says nothing about a statement's content
+	drop          // has no content
 	definite
 	article
 	indefinite
@@ -39,41 +39,41 @@ const (
 	unsure
 	partial
 	additive
-	owner   // has what only one can have
+	owner   // has something that only one can have
 	choice  // prefers or chooses
 	decided // with a verb of use, a choice
 	housed  // is or keeps in one place
-	unique  // what there is one of: the name, the default
+	unique  // of which there is only one: the name, the default
 	comparative
-	compare // a comparative beside a word of choice
+	compare // a comparative next to a word of choice
 	timed   // begins, ends, is due
-	every   // stands before a measure
-	on      // stands before a time or a place
+	every   // precedes a measure
+	on      // precedes a time or a place
 	preposition
 	pastVerb
 	unit
 	topic
 	trailing // belongs to the value before it
-	content  // a word that holds the characters of another class
+	content  // a word that contains the characters of another class
 	use      // a verb that is a choice where it is decided
 	closing  // a copula that ends its sentence
-	happened // tells of an event
+	happened // reports an event
 	perfect  // a negation in any tense
-	anaphor  // stands for something that was named before
+	anaphor  // refers to something that was named before
 	manifold // one of many: a friend, a guest
 	exists   // there is
 	degree   // more, better
-	setting  // what a number tells the value of: port, version
+	setting  // has a number as its value: port, version
 	runs     // runs on or needs one version or port
 	daypart  // the half of the day that an hour is of
 	consume  // eats or drinks
 	team     // speaks for a project
 	user     // a person, who may use many things
 	returns  // gives a number as its one answer
-	scale    // a unit of time or of data, many of which make one of another
+	scale    // a unit of time or of data, a multiple of which is another unit
 	beside   // with or without
-	verbal   // a verb that says a status by itself
-	progress // how far something has got, or the outcome of a run
+	verbal   // a verb that expresses a status by itself
+	progress // the progress of something, or the outcome of a run
 	bound    // limits a number
 	ratio    // between a part and its whole: 3 of 8
 )
@@ -101,35 +101,35 @@ const (
 	status
 )
 
-// entry is what a lexicon says of a word.
+// entry has the classes and the value of a word in a lexicon.
 type entry struct {
 	flags flag
 	kind  kind
 	value string
 	// off reports the opposite of the status.
 	off bool
-	// group names the values that exclude each other, member the one that the word is; taste reports that they do so only
-	// where one is preferred.
+	// group names a group of values that exclude each other, and member is the word's value in it. taste reports that
+	// they exclude each other only as preferences.
 	group, member string
 	taste         bool
-	// capital asks for a capital letter: May is a month, may is not.
+	// capital requires a capital letter: May is a month, may is not.
 	capital bool
 }
 
 func (e *entry) has(f flag) bool { return e != nil && e.flags&f != 0 }
 
-// lexicon holds the words of one language.
+// lexicon has the words of one language.
 type lexicon struct {
 	language string
 	words    map[string]*entry
 	stems    map[string]*entry
-	// longest says how many words the longest phrase has that begins with a word.
+	// longest has the number of words of the longest phrase, by its first word.
 	longest map[string]int
-	// letters are those beyond a to z that the language writes with.
+	// letters are the letters of the language beyond a to z.
 	letters string
 }
 
-// articles reports whether the language marks what is definite by an article.
+// articles reports whether the language marks definite nouns by an article.
 func (l *lexicon) articles() bool {
 	switch l.language {
 	case "ru", "uk", "pl", "cs", "tr", "ko", "ja", "zh", "ar", "he", "hi", "th", "vi", "id":
@@ -138,7 +138,7 @@ func (l *lexicon) articles() bool {
 	return true
 }
 
-// latin are the languages in Latin letters. One that two of them claim alike is of the first.
+// latin are the languages in Latin letters. If two of them fit a statement equally well, the first one is used.
 var latin = [...]string{"en", "de", "fr", "es", "pt", "it", "nl", "sv", "pl", "cs", "tr", "vi", "id"}
 
 var lexicons = sync.OnceValue(func() map[string]*lexicon {
@@ -214,7 +214,7 @@ func (l *lexicon) add(class, word string) {
 	l.longest[first] = max(l.longest[first], 1+len(strings.Fields(rest)))
 }
 
-// names are the names that are the same in every language.
+// names is the lexicon of the names that are the same in every language.
 var names = sync.OnceValue(func() *lexicon {
 	raw, err := lexiconFiles.ReadFile("lexicon/names.txt")
 	if err != nil {
@@ -223,7 +223,7 @@ var names = sync.OnceValue(func() *lexicon {
 	return parseLexicon("", string(raw))
 })
 
-// find returns what the lexicon says of a word, and nil for a word of no closed class.
+// find returns the entry of a word, or nil for a word of no closed class.
 func (l *lexicon) find(word string) *entry {
 	if e := l.words[word]; e != nil {
 		return e
@@ -234,7 +234,7 @@ func (l *lexicon) find(word string) *entry {
 	return names().words[word]
 }
 
-// compounds reports whether a word is a compound with a word of the class at its end: Testabdeckung.
+// compounds reports whether a word is a compound that ends with a word of the class: Testabdeckung.
 func (l *lexicon) compounds(word string, f flag) bool {
 	switch l.language {
 	case "de", "nl", "sv", "ja":
@@ -247,10 +247,10 @@ func (l *lexicon) compounds(word string, f flag) bool {
 	return false
 }
 
-// minHead is how many bytes the last part of a compound has at least: shorter ones end other words by chance.
+// minHead is the least number of bytes of the last part of a compound: shorter ones end other words by chance.
 const minHead = 5
 
-// stem returns what the lexicon says of a word that inflects.
+// stem returns the entry of an inflected word.
 func (l *lexicon) stem(word string) *entry {
 	if len(l.stems) == 0 {
 		return nil
@@ -263,20 +263,20 @@ func (l *lexicon) stem(word string) *entry {
 	return l.stems[word]
 }
 
-// scripts are the languages that a script stands for, by a letter of it.
+// scripts has the language of a statement by the script of its letters.
 var scripts = map[string]string{
 	"Hangul": "ko", "Hiragana": "ja", "Katakana": "ja", "Han": "zh", "Cyrillic": "ru", "Ukrainian": "uk", "Arabic": "ar",
 	"Hebrew": "he", "Devanagari": "hi", "Thai": "th", "Greek": "el",
 }
 
-// scriptOrder says which script decides where a statement has several.
+// scriptOrder has the precedence of scripts in a statement with several.
 var scriptOrder = [...]string{"Hangul", "Hiragana", "Han", "Katakana", "Cyrillic", "Arabic", "Hebrew", "Devanagari", "Thai", "Greek"}
 
-// ukrainian are the letters that Russian has not.
+// ukrainian are the letters that Russian does not have.
 const ukrainian = "іїєґ"
 
-// languageOf returns the lexicon for a statement: by script, and in Latin letters that of the language that knows most of
-// its words.
+// languageOf returns the lexicon for a statement. It depends on the script. In Latin letters it is the lexicon that
+// knows most of its words.
 func languageOf(tokens []token) *lexicon {
 	all := lexicons()
 	first, other := len(scriptOrder), false
@@ -324,7 +324,7 @@ func languageOf(tokens []token) *lexicon {
 	return all[latin[best]]
 }
 
-// speakers says of each word which languages in Latin letters know it.
+// speakers has, for each word, the languages in Latin letters that know it.
 var speakers = sync.OnceValue(func() map[string][len(latin)]bool {
 	of := map[string][len(latin)]bool{}
 	for i, language := range latin {

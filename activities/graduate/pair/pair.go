@@ -1,14 +1,15 @@
-// Package pair says how two statements of one user relate: whether the later one contradicts the earlier one, says it
-// again, or has nothing to do with it.
+// Package pair determines the relation of two statements of one user: the later one contradicts the earlier one,
+// restates it, or is unrelated.
 //
-// The rule: a statement is a frame with slots that hold one value at a time. Two statements contradict each other if one
-// denies what the other says, if they have the same frame around one slot and fill it differently, or if they put the same
-// words in another order around a comparative. Where two places differ they speak of different things.
+// The rule: a statement is a frame with slots that have one value at a time. Two statements contradict each other in
+// three cases. One denies the other, they have different values in one slot of the same frame, or they put the same
+// words in another order around a comparative. If two places differ, they are about different things.
 //
-// A value excludes another one only if both are of one kind and the subject has one of the kind: quantities, dates, the
-// opposites of a status, the version that something uses, or the alternatives that the lexicon lists. A project that uses
-// Postgres does not use MySQL, but it may use Redis. A quantity is an obligation or a property, and no measurement: progress
-// and the outcome of a run are true of their time. A number that says which one is meant is no quantity.
+// A value excludes another one only if both are of one kind and the subject has only one value of the kind: quantities,
+// dates, the opposites of a status, the version that something uses, or the alternatives that the lexicon lists. A
+// project that uses Postgres does not use MySQL, but it may use Redis. A quantity is an obligation or a property, but
+// not a measurement: progress and the outcome of a run are true at their time. A number that identifies a thing is not
+// a quantity.
 package pair
 
 import (
@@ -22,7 +23,7 @@ import (
 // Version is the version of the rule.
 const Version = 2
 
-// Kind is how two statements relate.
+// Kind is the kind of the relation of two statements.
 type Kind string
 
 // The kinds.
@@ -32,38 +33,38 @@ const (
 	Conflict    Kind = "conflict"
 )
 
-// Relation is how two statements relate, and why.
+// Relation is the relation of two statements and its reason.
 type Relation struct {
 	Kind Kind
-	// Type says of a conflict what differs: negation, number, status, value, order or date.
+	// Type is the kind of difference in a conflict: negation, number, status, value, order or date.
 	Type string
-	// Strict reports a restatement in the same words in the same order, up to case, punctuation, spacing and contractions,
-	// of a statement that names its subject: "it is done" may be said of two things.
+	// Strict reports a restatement in the same words and order, up to case, punctuation, spacing and contractions. The
+	// statement must name its subject, since "it is done" may refer to two things.
 	Strict bool
 	// Reason is a sentence for people.
 	Reason string
 }
 
-// Statement is a parsed title. Parse once what is compared with many others.
+// Statement is a parsed title. Parse a title once if it is compared with many others.
 type Statement struct{ parsed *statement }
 
-// Parse reads a title. The zero Statement is that of an empty title.
+// Parse parses a title. The zero Statement is that of an empty title.
 func Parse(title string) Statement { return Statement{read(title)} }
 
-// Compare says how two statements relate. Only the reason depends on which is the older one.
+// Compare returns the relation of two statements. Only the reason depends on which one is older.
 func Compare(older, newer string) Relation { return Parse(older).Compare(Parse(newer)) }
 
-// Claim returns the form in which two statements are equal that are a strict restatement of each other. Statements that do
-// not name their subject may have one form too, and are none.
+// Claim returns a normal form, which is equal for strict restatements of each other. Statements that do not name their
+// subject may have the same form without being strict restatements.
 func Claim(title string) string { return Parse(title).Claim() }
 
 // Negated reports whether a statement denies something.
 func Negated(title string) bool { return read(title).denies }
 
-// Keys returns what a statement is looked up by: any two that contradict or restate each other share a key.
+// Keys returns the lookup keys of a statement: any two that contradict or restate each other share a key.
 func Keys(title string) []string { return Parse(title).Keys() }
 
-// Claim is what [Claim] returns for the title.
+// Claim returns the result of [Claim] for the title.
 func (s Statement) Claim() string {
 	if s.parsed == nil {
 		return ""
@@ -71,7 +72,7 @@ func (s Statement) Claim() string {
 	return s.parsed.claim
 }
 
-// Compare is what [Compare] returns for the titles, this one being the older.
+// Compare returns the result of [Compare] for the titles, with this one as the older.
 func (s Statement) Compare(newer Statement) Relation {
 	if s.Claim() == "" || newer.Claim() == "" {
 		return Relation{}
@@ -96,8 +97,8 @@ func (s Statement) Compare(newer Statement) Relation {
 	return filled(a, b)
 }
 
-// Advances reports whether the statements differ only in numbers that say how far something has got, or the outcome of a
-// run. These contradict each other at no time.
+// Advances reports whether the statements differ only in numbers for the progress of something or the outcome of a run.
+// Such statements never contradict each other.
 func (s Statement) Advances(newer Statement) bool {
 	if s.Claim() == "" || newer.Claim() == "" {
 		return false
@@ -118,7 +119,7 @@ func (s Statement) Advances(newer Statement) bool {
 	return measured
 }
 
-// Keys is what [Keys] returns for the title.
+// Keys returns the result of [Keys] for the title.
 func (s Statement) Keys() []string {
 	if s.Claim() == "" {
 		return nil
@@ -177,16 +178,16 @@ func sameWords(a, b *statement) Relation {
 	return Relation{Kind: Conflict, Type: byNegation, Reason: reason}
 }
 
-// vain reports whether nothing can contradict the statement: it asks, doubts or reports, speaks of some and not of all, or
-// does not name its subject.
+// vain reports whether nothing can contradict the statement: it asks or doubts, is about some and not all, or does not
+// name its subject.
 func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague || s.generic }
 
-// compares reports whether the statement prefers or orders.
+// compares reports whether the statement expresses a preference or an order.
 func (s *statement) compares() bool {
 	return !s.vain() && (s.any(comparative) || s.any(compare) && s.any(choice|degree))
 }
 
-// reordered relates two statements that exchange what a comparative compares.
+// reordered relates two statements that exchange the two sides of a comparative.
 func reordered(a, b *statement) Relation {
 	if len(a.words) != len(b.words) || !a.compares() || !b.compares() {
 		return Relation{}
@@ -208,7 +209,7 @@ func reordered(a, b *statement) Relation {
 	return Relation{}
 }
 
-// comparesIn reports whether a comparative stands among the n words at from, or in front of the span that begins at start:
+// comparesIn reports whether a comparative is among the n words at from, or before the span that begins at start:
 // rather than this, that.
 func (s *statement) comparesIn(start, from, n int) bool {
 	return start > 0 && s.words[start-1].has(comparative) && s.any(choice) ||

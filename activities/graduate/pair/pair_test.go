@@ -10,7 +10,7 @@ import (
 	"axiommind/activities/graduate/pair"
 )
 
-// The examples: those that the rule was made with, and those that it had not met when it was measured.
+// The examples: the seen ones, which the rule was developed with, and the others, which were new when it was measured.
 const (
 	seen     = "pairs.tsv"
 	heldOut  = "heldout.tsv"
@@ -35,7 +35,7 @@ func examples(tb testing.TB, file string) []example {
 	return all
 }
 
-// score counts what was found of one kind.
+// score counts the found relations of one kind.
 type score struct{ right, wrong, missed int }
 
 func (s score) precision() float64 { return float64(s.right) / float64(max(1, s.right+s.wrong)) }
@@ -60,7 +60,7 @@ func measure(tb testing.TB, kind pair.Kind, all []example) score {
 	return s
 }
 
-// least is what was measured: of conflicts the precision and the recall, of restatements the precision.
+// least has the measured precision and recall of conflicts, and the precision of restatements.
 var least = map[string][3]float64{seen: {1, 0.98, 1}, heldOut: {0.95, 0.93, 1}, sessions: {0.95, 0.92, 0}, fresh: {0.95, 0.8, 0}, progress: {1, 0.95, 0}}
 
 func TestExamples(t *testing.T) {
@@ -124,7 +124,7 @@ func TestNegated(t *testing.T) {
 	}
 }
 
-// A model need not be asked about two stages of one thing. It is asked about all else that differs.
+// A model is not asked about two stages of one thing. It is asked about all other differences.
 func TestAdvances(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{

@@ -12,7 +12,7 @@ import (
 	"axiommind/activities/graduate/pair"
 )
 
-// maxKeys is what a table of keys is made for.
+// maxKeys is the number of keys of a statement that the table is designed for.
 const maxKeys = 32
 
 // related fails if the relation of two statements depends on their order, or if no key leads from one to the other.
@@ -37,7 +37,7 @@ func related(tb require.TestingT, a, b string) {
 	}
 }
 
-// vocabulary holds the words of the examples: values, grammar and names of many languages, in any mixture.
+// vocabulary has the words of the examples: values, grammar and names of many languages, in any mixture.
 func vocabulary(t *testing.T) []string {
 	t.Helper()
 	words := []string{"not", "over", "5", "8", "30", "Monday", "Friday", "is", "the", "on", "off", "\"", "?", ":", "\x00", "don't"}
@@ -77,7 +77,7 @@ func TestRelationsHaveKeys(t *testing.T) {
 	}
 }
 
-// Statements of different examples are about different things, unless a third example says that they are not.
+// Statements of different examples are unrelated, unless a third example relates them.
 func TestExamplesOfOthersDoNotConflict(t *testing.T) {
 	t.Parallel()
 	all := examples(t, seen)
@@ -117,7 +117,8 @@ func TestExamplesOfOthersDoNotConflict(t *testing.T) {
 	}
 }
 
-// A strict restatement differs in spelling alone, so what respells a statement leaves it one, and another word does not.
+// A strict restatement differs only in spelling: a respelled statement is one, and a statement with another word is
+// not.
 func TestSpellingIsStrict(t *testing.T) {
 	t.Parallel()
 	for _, e := range examples(t, seen) {
@@ -126,7 +127,7 @@ func TestSpellingIsStrict(t *testing.T) {
 			strings.ReplaceAll(e.a, "'", "’"),
 		} {
 			if e.language == "tr" && respelt == strings.ToUpper(e.a) || strings.Contains(e.a, "?") && respelt != e.a+"!" {
-				continue // The capital of the Turkish i is that of another letter elsewhere.
+				continue // In Turkish the capital of i differs from that in other languages.
 			}
 			require.Equal(t, pair.Claim(e.a), pair.Claim(respelt))
 			require.Equal(t, pair.Compare(e.a, e.a).Strict, pair.Compare(e.a, respelt).Strict, "%q, %q", e.a, respelt)
@@ -147,7 +148,7 @@ func TestSpellingIsStrict(t *testing.T) {
 	}
 }
 
-// Two statements in the same words are strictly one if they name what they are about.
+// Two statements in the same words are a strict restatement if they name their subject.
 func TestVagueIsNotStrict(t *testing.T) {
 	t.Parallel()
 	for _, vague := range []string{"It is done.", "It's done.", "This is fixed.", "They are open.", "Das ist erledigt.", "C'est fait."} {

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// factors are what one unit is of another one, as days of a week. Two quantities may be equal if their numbers are in such
-// a ratio.
+// factors are ratios of units, such as days in a week. Two quantities may be equal if their numbers have such a ratio.
 var factors = []float64{
 	7, 10, 12, 24, 28, 30, 31, 48, 52, 60, 72, 100, 168, 365, 366, 1000, 1024, 1440, 3600, 10080, 86400, 1e4, 1e6, 1 << 20, 1e9, 1 << 30,
 }
@@ -41,8 +40,8 @@ func quantityOf(words []word) quantity {
 	return q
 }
 
-// sameQuantity reports whether two spans may tell of one quantity: a number with and without separators or a fraction of
-// nothing, a unit and its abbreviation, or units of which one is made of the other.
+// sameQuantity reports whether two spans may express the same quantity. They may be a number with and without
+// separators or a zero fraction, a unit and its abbreviation, or a unit and a multiple of it.
 func sameQuantity(was, is []word) bool {
 	a, b := quantityOf(was), quantityOf(is)
 	switch {
@@ -71,7 +70,7 @@ func abbreviates(a, b string) bool {
 	return x == y || len(a) == size && size < 3 || len(b) == other && other < 3 || strings.Contains(a, b) || strings.Contains(b, a)
 }
 
-// measures adds the slots of the number at i: alone, with what it counts, and what it is counted by.
+// measures adds the slots of the number at i: the number alone, and the number with its unit or part of the day.
 func (s *statement) measures(i int, add func(slot)) {
 	add(slot{kind: byNumber, start: i, end: i + 1})
 	start, end := i, i+1
@@ -84,12 +83,12 @@ func (s *statement) measures(i int, add func(slot)) {
 	add(slot{kind: byNumber, start: start, end: end})
 }
 
-// labeled reports whether the number at i is the version or the port that the subject has: uses Node 18, listens on port 80.
+// labeled reports whether the number at i is the subject's version or port: uses Node 18, listens on port 80.
 func (s *statement) labeled(i int) bool {
 	if i == 0 || !s.names(i-1) {
 		return false
 	}
-	if !s.language.articles() { // The verb may stand behind its object.
+	if !s.language.articles() { // The verb may follow its object.
 		return s.any(use|runs) || s.words[i-1].linked
 	}
 	if i+1 < len(s.words) && !s.words[i+1].has(preposition) {
@@ -102,8 +101,8 @@ func (s *statement) labeled(i int) bool {
 	return s.words[i-1].linked || i > 1 && (s.words[i-2].linked && s.words[i-2].has(on|preposition) || s.words[verb].has(use|runs))
 }
 
-// names reports whether the word at i is what a number tells the version or the value of: Node 18, port 80. Others may stand
-// beside it: supports Node 18.
+// names reports whether a number after the word at i is its version or value: Node 18, port 80. The subject may have
+// others too: supports Node 18.
 func (s *statement) names(i int) bool {
 	w := s.words[i]
 	return w.has(setting) || i > 0 && w.name && w.flags == 0 && w.kind == noValue && latinWord(w.text) && !s.any(unique)

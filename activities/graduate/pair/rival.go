@@ -1,7 +1,7 @@
 package pair
 
-// rivals adds the slots of values of which a subject has one of a group: tabs or spaces, dark or light. A project uses one
-// package manager and many libraries, so only the lexicon knows what excludes what.
+// rivals adds the slots of values that exclude the others of their group: tabs or spaces, dark or light. A project uses
+// one package manager and many libraries, so only the lexicon knows which values exclude each other.
 func (s *statement) rivals(add func(slot)) {
 	for k, w := range s.words {
 		if w.group != "" && !w.quoted && s.takes(k) {
@@ -10,7 +10,7 @@ func (s *statement) rivals(add func(slot)) {
 	}
 }
 
-// takes reports whether the statement says of its subject that it has, uses or prefers the value at k.
+// takes reports whether the statement says that its subject has, uses or prefers the value at k.
 func (s *statement) takes(k int) bool {
 	w, next := s.words[k], word{flags: preposition}
 	if k+1 < len(s.words) {
@@ -20,7 +20,7 @@ func (s *statement) takes(k int) bool {
 		return false
 	}
 	verb := k - 1
-	if !s.language.articles() && k+1 < len(s.words) { // The verb may stand behind its object.
+	if !s.language.articles() && k+1 < len(s.words) { // The verb may follow its object.
 		verb = k + 1
 	}
 	switch {

@@ -12,7 +12,7 @@ import (
 // maxPhrase bounds the characters of a word in a script without spaces.
 const maxPhrase = 8
 
-// contractions are what an English apostrophe stands for.
+// contractions has the full forms of English contractions.
 var contractions = map[string]string{"'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 
 // elisions are the words of French and Italian that lose their vowel before another one.
@@ -21,7 +21,7 @@ var elisions = map[string]bool{
 	"dell": true, "nell": true, "all": true, "sull": true, "dall": true, "un": true, "quest": true,
 }
 
-// expand writes contractions out and splits off elided words.
+// expand expands contractions and splits off elided words.
 func expand(tokens []token) []token {
 	out := make([]token, 0, len(tokens)+2)
 	for _, t := range tokens {
@@ -59,7 +59,7 @@ func expand(tokens []token) []token {
 	return out
 }
 
-// match is a word or a phrase, and what the lexicon says of it.
+// match is a word or a phrase and its entry in the lexicon.
 type match struct {
 	token
 	*entry
@@ -95,7 +95,7 @@ func (l *lexicon) lookup(tokens []token) []match {
 	return out
 }
 
-// phrase returns the entry of the longest phrase that the tokens begin with, and the number of its words.
+// phrase returns the entry of the longest phrase at the start of the tokens, and the number of its words.
 func (l *lexicon) phrase(tokens []token) (*entry, int) {
 	for n := min(max(l.longest[tokens[0].text], names().longest[tokens[0].text]), len(tokens)); n > 1; n-- {
 		var b strings.Builder
@@ -136,7 +136,7 @@ func (l *lexicon) unspaced(out []match, run []token) []match {
 			for n = 1; scriptOf(runes[i]) == katakana && i+n < len(runes) && scriptOf(runes[i+n]) == katakana; {
 				n++
 			}
-			// What is written in hiragana behind a Han character is its ending.
+			// Hiragana after a Han character is its ending.
 			if scriptOf(runes[i]) == kana && afterHan && l.language == "ja" {
 				i++
 				continue
@@ -150,7 +150,7 @@ func (l *lexicon) unspaced(out []match, run []token) []match {
 	return out
 }
 
-// numerals returns how many Han numerals the characters begin with.
+// numerals returns the number of Han numerals at the start of the characters.
 func numerals(runes []rune) int {
 	n := 0
 	for n < len(runes) && strings.ContainsRune("零〇一二三四五六七八九十百千万两", runes[n]) {
@@ -175,7 +175,7 @@ func (l *lexicon) longestWord(runes []rune) (*entry, int) {
 	return nil, 1
 }
 
-// active turns an English passive with its doer around: what the doer does to what.
+// active turns an English passive with an agent into the active voice.
 func active(tokens []token) []token {
 	by := slices.IndexFunc(tokens, func(t token) bool { return t.text == "by" && !t.quoted })
 	if by < 3 || len(tokens)-by > 4 || by+1 == len(tokens) {
@@ -220,7 +220,7 @@ func present(participle string) string {
 	return stem
 }
 
-// participles are the present forms of verbs whose participle does not show them.
+// participles has the present forms of verbs by their irregular participles.
 var participles = map[string]string{
 	"owned": "owns", "led": "leads", "maintained": "maintains", "managed": "manages", "headed": "heads", "chaired": "chairs",
 	"written": "write", "built": "build", "held": "hold", "kept": "keep", "made": "make", "run": "run", "taught": "teach",

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// slot is a place of a statement that holds one value at a time: what the statement says with another value there
-// contradicts it.
+// slot is a place of a statement that has one value at a time: the same statement with another value there contradicts
+// it.
 type slot struct {
 	kind string
-	// group names the values that exclude each other, if only some do.
+	// group names the values that exclude each other, if only some values do.
 	group      string
 	start, end int
 }
@@ -18,7 +18,7 @@ type slot struct {
 const (
 	// maxSlots bounds the slots of a statement, and so its keys.
 	maxSlots = 28
-	// maxName bounds the words of a name; maxRun the characters of one in a script without spaces.
+	// maxName bounds the words of a name, and maxRun its characters in a script without spaces.
 	maxName, maxRun = 3, 10
 )
 
@@ -32,7 +32,7 @@ const (
 	byDate     = "date"
 )
 
-// findSlots returns the places of the statement that hold one value at a time.
+// findSlots returns the places of the statement that have one value at a time.
 func (s *statement) findSlots() []slot {
 	if s.long || len(s.words) < 2 || s.negative() || s.vain() || s.additive {
 		return nil
@@ -61,10 +61,11 @@ func (s *statement) findSlots() []slot {
 	return out
 }
 
-// progresses reports whether the number at i says how far something has got, or the outcome of a run: 3 of 8, 30 % done. It
-// is measured at its time, and another number contradicts it at no other time. A bound, a condition and a span of time are
-// obligations. The word for progress is next to the number or its subject: completed orders are kept for 30 days. A percentage
-// that something is at is progress, and one that it is is a property: the download is at 40 %, the discount is 40 %.
+// progresses reports whether the number at i is the progress of something or the outcome of a run: 3 of 8, 30 % done.
+// It is measured at its time, so a number of another time does not contradict it. A bound, a condition and a span of
+// time are obligations. The word for progress must be next to the number or its subject, unlike in: completed orders
+// are kept for 30 days. "At 40 %" is progress, as in: the download is at 40 %. "Is 40 %" is a property, as in: the
+// discount is 40 %.
 func (s *statement) progresses(i int) bool {
 	if s.any(bound|decided|choice) || i > 0 && s.words[i-1].has(every) && !s.words[i-1].linked && !s.at(i-1, ratio) && !s.at(i-2, progress) {
 		return false
@@ -96,13 +97,13 @@ func (s *statement) counted(i int) bool {
 	return i >= 0 && i < len(s.words) && s.words[i].kind == number
 }
 
-// headsFirst reports whether a noun stands before the nouns that describe it.
+// headsFirst reports whether a noun precedes the nouns that describe it.
 func (s *statement) headsFirst() bool {
 	return slices.Contains([]string{"de", "es", "fr", "it", "pt"}, s.language.language)
 }
 
-// refers reports whether the number at i says which one is meant, and not how much: #151, lines 3-8, shot-2.png, main.go:96,
-// 10:26:47Z.
+// refers reports whether the number at i identifies a thing and is no quantity: #151, lines 3-8, shot-2.png,
+// main.go:96, 10:26:47Z.
 func (s *statement) refers(i int) bool {
 	w := s.words[i]
 	if reference.MatchString(w.text) {
@@ -124,17 +125,17 @@ var (
 	reference = regexp.MustCompile(`^#|\d\.[a-z]{2,4}$|:\d\d:\d\d(?:\.\d+)?z$`)
 	// scheme matches the beginning of an address.
 	scheme = regexp.MustCompile(`^(?:https?|wss?|tcp|udp|grpc|sftp|ftp|ssh|postgres(?:ql)?|mysql|mongodb|redis|amqps?|nats|kafka|clickhouse)$`)
-	// lined matches the units of places in a text.
+	// lined matches words for lines and pages.
 	lined = regexp.MustCompile(`^(?:lines?|pages?|zeilen?|seiten?|lignes?|líneas?|páginas?|righe|pagine|linhas?)$`)
 )
 
-// person reports whether the statement is about whoever speaks or is spoken of.
+// person reports whether the subject is a pronoun for a person.
 func (s *statement) person() bool {
 	first := s.words[0]
 	return first.has(pronoun) && (!first.has(definite) || s.predicate == 1 || s.predicate < 0)
 }
 
-// thing reports whether the statement is about one thing that its listeners know.
+// thing reports whether the subject is one definite thing.
 func (s *statement) thing() bool {
 	first := s.words[0]
 	return !s.plural && !s.person() && !first.indefinite && (first.definite || !s.language.articles())
@@ -149,7 +150,7 @@ func (s *statement) any(f flag) bool {
 	return false
 }
 
-// counts reports whether a number says how much or how often, or what something is set to; not which one is meant.
+// counts reports whether a number is a quantity, a frequency or the value of a setting, and does not identify a thing.
 func (s *statement) counts(i int) bool {
 	if s.event && !s.any(decided|choice) {
 		return false
@@ -165,7 +166,7 @@ func (s *statement) counts(i int) bool {
 		return true
 	}
 	if s.clock(i) && slices.ContainsFunc(s.words[:i], func(w word) bool { return w.indefinite }) {
-		return false // Who has a meeting at 2 may have one at 4.
+		return false // A meeting at 2 does not exclude one at 4.
 	}
 	measured := strings.Trim(w.text, "0123456789.,:-+") != "" || i > 0 && s.words[i-1].has(every) ||
 		i+1 < len(s.words) && (s.words[i+1].has(unit) || s.words[i+1].linked && i+2 == len(s.words))
@@ -176,7 +177,7 @@ func (s *statement) counts(i int) bool {
 		return true
 	}
 	if s.labels(i) {
-		// Behind the object of a statement it says where that holds: in project 1.
+		// After the object of a statement it names the place: in project 1.
 		if i >= 2 && s.words[i-2].has(preposition) && s.predicate < i-3 {
 			return false
 		}
@@ -185,7 +186,7 @@ func (s *statement) counts(i int) bool {
 	return s.predicate >= 0 || i >= 3
 }
 
-// labels reports whether a number stands behind a noun and so names it: chapter 5.
+// labels reports whether a number follows a noun and so identifies it: chapter 5.
 func (s *statement) labels(i int) bool {
 	if i == 0 || s.words[i-1].flags != 0 || s.words[i-1].kind != noValue {
 		return false
@@ -193,7 +194,7 @@ func (s *statement) labels(i int) bool {
 	return i+1 == len(s.words) || s.words[i+1].has(preposition)
 }
 
-// withPreposition returns where the date at i begins if the preposition before it belongs to it.
+// withPreposition returns the start of the date at i, including a preposition before it.
 func (s *statement) withPreposition(i int) int {
 	if i > 0 && s.words[i-1].has(on) {
 		return i - 1
@@ -201,7 +202,7 @@ func (s *statement) withPreposition(i int) int {
 	return i
 }
 
-// dates reports whether a date says when the one event or deadline is that the statement is about.
+// dates reports whether a date is that of the one event or deadline that the statement is about.
 func (s *statement) dates(i int) bool {
 	if s.any(decided) {
 		return true
@@ -242,7 +243,8 @@ func (s *statement) dates(i int) bool {
 	return false
 }
 
-// holder returns where the subject ends of a statement of who has what only one can have; 0 of another one.
+// holder returns the end of the subject if the statement names the holder of something that only one can have, and 0
+// otherwise.
 func (s *statement) holder() int {
 	if s.past || s.person() {
 		return 0
@@ -265,7 +267,7 @@ func (s *statement) holder() int {
 	return 0
 }
 
-// object returns the span of what something is, of what was chosen, or of where something is.
+// object returns the span of the complement of a copula, of a choice, or of a place.
 func (s *statement) object() (start, end int) {
 	if s.event && !s.any(choice|decided) || s.any(comparative) {
 		return 0, 0
@@ -290,17 +292,17 @@ func (s *statement) object() (start, end int) {
 	return 0, 0
 }
 
-// stems number things in Chinese as letters do.
+// stems enumerate things in Chinese, as letters do.
 var stems = []string{"甲", "乙", "丙", "丁", "戊"}
 
-// letter reports whether the word at k tells things of one kind apart: plan B. What was chosen excludes another choice only
-// for the same purpose, or of the same kind.
+// letter reports whether the word at k distinguishes things of one kind: plan B. A choice excludes another one only if
+// it has the same purpose or is of the same kind.
 func (s *statement) letter(k int) bool {
 	w := s.words[k]
 	return slices.Contains(stems, w.text) || w.name && len(w.text) == 1 && w.kind == noValue && s.words[k-1].flags == 0
 }
 
-// equates reports whether the word at k begins what a copula says the subject is.
+// equates reports whether the word at k begins the complement of a copula.
 func (s *statement) equates(k int) bool {
 	switch s.language.language {
 	case "ko", "ja":
@@ -309,12 +311,12 @@ func (s *statement) equates(k int) bool {
 	return s.linked && s.words[k].linked
 }
 
-// chooses reports whether the word at k says that what follows was chosen.
+// chooses reports whether the word at k marks the following words as a choice.
 func (s *statement) chooses(k int) bool {
 	return s.words[k].has(choice) || s.words[k].has(use) && s.anyBefore(k, decided)
 }
 
-// thingOrLabel takes the title of a value for what it is: default shell: zsh.
+// thingOrLabel also accepts a label before a value: default shell: zsh.
 func (s *statement) thingOrLabel() bool {
 	return s.thing() || !s.plural && !s.person() && s.any(unique)
 }
@@ -328,7 +330,7 @@ func (s *statement) anyBefore(k int, f flag) bool {
 	return false
 }
 
-// places reports whether the word at k, behind a preposition, is where something is kept or is.
+// places reports whether the word at k, after a preposition, is the place of something.
 func (s *statement) places(k int) bool {
 	w := s.words[k]
 	if s.language.language == "zh" && s.words[k-1].has(housed) {
@@ -338,8 +340,8 @@ func (s *statement) places(k int) bool {
 		!s.plural && (s.words[k-1].linked && s.thing() || s.anyBefore(k, housed))
 }
 
-// valueEnd returns where the value ends that begins at k, and k if there is none: a name, or any words that end the
-// statement or stand before a preposition.
+// valueEnd returns the end of the value that begins at k, or k if there is none. A value is a name or, with anything
+// set, any words up to a preposition or the end of the statement.
 func (s *statement) valueEnd(k int, anything bool) int {
 	end := k
 	tied := 0

@@ -8,54 +8,54 @@ import (
 	"axiommind/activities/text"
 )
 
-// maxTokens bounds the statements that are compared by more than their words as they stand.
+// maxTokens bounds the statements that are parsed. Longer ones are compared literally.
 const maxTokens = 64
 
-// word is a word of a statement that says something of its content.
+// word is a content word of a statement.
 type word struct {
 	text, shown string
 	flags       flag
 	kind        kind
 	name        bool
 	quoted      bool
-	// definite and indefinite report what stands before the word.
+	// definite and indefinite report the article before the word.
 	definite, indefinite bool
-	// hyphen reports that a hyphen ties the word to the one before.
+	// hyphen reports that a hyphen joins the word to the previous one.
 	hyphen bool
-	// glued reports that no space divides the word from the text before it.
+	// glued reports that no space separates the word from the text before it.
 	glued bool
 	// linked reports a copula before the word.
 	linked bool
 	// percent reports a percentage.
 	percent bool
-	// group, member and taste are those of the entry.
+	// group, member and taste are copied from the entry.
 	group, member string
 	taste         bool
 }
 
 func (w word) has(f flag) bool { return w.flags&f != 0 }
 
-// statement is what a title says: its words without those that serve grammar alone, and what these say.
+// statement is a parsed title: its content words, and the meaning of its grammatical words.
 type statement struct {
 	claim    string
 	language *lexicon
 	words    []word
-	// predicate is the index of the first word that says something about the subject, -1 if no word shows it.
+	// predicate is the index of the first word of the predicate, or -1 if it is unknown.
 	predicate int
-	// denies reports a negation, opposite a status that stands for the opposite of another one.
+	// denies reports a negation, and opposite a status that is the opposite of another one.
 	denies, opposite bool
 	// statusWord reports that the statement gives its subject a status.
 	statusWord bool
 	linked     bool // a copula in the singular
 	plural     bool
-	exists     bool // that there is something is what is said
+	exists     bool // states that something exists
 	past       bool
-	anyTense   bool // denies as well what was as what is
-	event      bool // something that happened, so that it may have happened twice
+	anyTense   bool // denies the past as well as the present
+	event      bool // an event, which may have happened twice
 	// question, unsure, partial and additive are reasons to expect no contradiction.
 	question, unsure, partial, additive bool
-	// vague reports a subject that only what was said before names, and generic a title that has no subject or introduces
-	// the next title.
+	// vague reports a subject that refers to earlier text, and generic a title that has no subject or introduces the
+	// next title.
 	vague, generic bool
 	long           bool
 	slots          []slot
@@ -64,7 +64,7 @@ type statement struct {
 // negative reports whether the statement denies its words.
 func (s *statement) negative() bool { return s.denies != s.opposite }
 
-// read takes a statement apart.
+// read parses a statement.
 func read(title string) *statement {
 	title = withoutLead(title)
 	tokens, marks := split(title)
@@ -87,7 +87,7 @@ func read(title string) *statement {
 	matches := s.language.lookup(tokens)
 	for i, m := range matches {
 		if i > 0 && i == len(matches)-1 && m.has(article|indefinite) {
-			m.entry = nil // Nothing follows it: the grade A, the vitamin A.
+			m.entry = nil // No word follows it: the grade A, the vitamin A.
 		}
 		if i > 0 && m.text == "am" && matches[i-1].number {
 			m.entry = s.language.find("pm")
@@ -108,7 +108,7 @@ func read(title string) *statement {
 	return s
 }
 
-// claimOf joins the words of a statement as they stand. A question is another claim than its answer.
+// claimOf joins the words of a statement unchanged. A question and its answer are different claims.
 func claimOf(title string, tokens []token, marks punctuation) string {
 	if len(tokens) == 0 {
 		return text.Title(title)
@@ -129,7 +129,7 @@ func claimOf(title string, tokens []token, marks punctuation) string {
 // reader builds a statement word by word.
 type reader struct {
 	*statement
-	// What was read since the last word of content.
+	// The grammatical words since the last content word.
 	definite, indefinite, linked bool
 	half                         bool
 	auxiliary, have, did         bool
@@ -180,7 +180,7 @@ func (r *reader) korean(m match) {
 	}
 }
 
-// grammar takes in a word that says nothing of the content by itself, and reports whether it did.
+// grammar applies a word without content of its own, and reports whether the word was one.
 func (r *reader) grammar(m match) bool {
 	switch {
 	case m.entry == nil || m.has(content):
@@ -287,13 +287,13 @@ func (r *reader) word(m match) {
 		r.definite = true
 		return
 	}
-	// A preposition stands between a copula or an article and its word.
+	// A preposition may come between a copula and its word.
 	r.definite, r.indefinite, r.auxiliary, r.did = false, false, false, false
 	r.linked = r.linked && w.has(on|preposition) && w.kind == noValue
 }
 
-// ending is a form of a verb that tells of an event: what such a word begins and ends with, and whether it does so only
-// behind a word for have.
+// ending is the prefix and suffix of a verb form that reports an event. With have set, it counts only after a word for
+// have.
 type ending struct {
 	prefix, suffix string
 	have           bool
@@ -315,7 +315,8 @@ var endings = map[string][]ending{
 	"tr": {{suffix: "dım"}, {suffix: "dim"}, {suffix: "dum"}, {suffix: "düm"}, {suffix: "tım"}, {suffix: "tim"}},
 }
 
-// verb notes a verb that tells of an event. In English it is no participle beside a copula or have, and so in the past.
+// verb records a verb that reports an event. In English the verb must not follow a copula or have, and is then in the
+// past tense.
 func (r *reader) verb(m match) {
 	first := len(r.words) == 0 && r.language.articles()
 	if m.name || r.statement.linked || r.plural || first && r.language.language != "es" && r.language.language != "pt" {
@@ -334,7 +335,7 @@ func (r *reader) verb(m match) {
 	}
 }
 
-// numeral tells years, which say when, from other numbers.
+// numeral distinguishes years, which are dates, from other numbers.
 func numeral(s string) kind {
 	if len(s) == 4 && (s[:2] == "19" || s[:2] == "20") && strings.Trim(s, "0123456789") == "" {
 		return date
@@ -342,8 +343,9 @@ func numeral(s string) kind {
 	return number
 }
 
-// inflected returns a word without the ending of a plural or of the third person, and with a single consonant before the
-// one of the English past. It is a rule of words and not of a language: a title of three words shows none.
+// inflected returns a word without the ending of a plural or of the third person. It reduces a double consonant before
+// the ending of the English past. The rule applies to all languages, since a title of three words does not show its
+// language.
 func inflected(w string) string {
 	w = strings.TrimSuffix(w, "'s")
 	n := len(w)
@@ -378,7 +380,7 @@ func pastForm(verb string) string {
 	return inflected(verb)
 }
 
-// foldStatus writes each status that is said of the subject by the word that it is or is the opposite of.
+// foldStatus replaces each status of the subject by its value, and records whether it is the opposite of that value.
 func (s *statement) foldStatus() {
 	for i := range s.words {
 		w := &s.words[i]
@@ -397,8 +399,8 @@ func (s *statement) foldStatus() {
 	}
 }
 
-// predicative reports whether a status is said of the subject, and is no preposition or attribute. What works without
-// something may work with it too, and what is drunk without it is not drunk with it.
+// predicative reports whether a status is a predicate of the subject, and no preposition or attribute. Something that
+// works without sugar may also work with it, but coffee that is drunk without sugar is not drunk with it.
 func (s *statement) predicative(i int) bool {
 	if s.words[i].has(beside) {
 		return i+1 < len(s.words) && !s.event && (s.words[i].linked || s.any(consume|choice))
@@ -414,7 +416,7 @@ func (s *statement) predicative(i int) bool {
 	return next.has(preposition) || next.definite || !w.has(on|preposition) && s.language.language != "en"
 }
 
-// contracted reports whether an English copula stands in a word: the lamp's on.
+// contracted reports whether a word contains an English copula: the lamp's on.
 func contracted(shown string) bool {
 	return strings.HasSuffix(shown, "'s") || strings.HasSuffix(shown, "’s")
 }

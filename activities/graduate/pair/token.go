@@ -8,33 +8,33 @@ import (
 	"axiommind/activities/text"
 )
 
-// token is a word, a number or a telling sign of a statement.
+// token is a word, a number or a meaningful sign of a statement.
 type token struct {
 	// text is the word with case and width folded, and digits in ASCII; shown is how it was written.
 	text, shown string
-	// name reports a capital letter, a digit or a code mark in a word: what names are written with.
+	// name reports a capital letter, a digit or a code mark in a word, as in names.
 	name bool
 	// number reports that the token begins with digits or a currency.
 	number bool
-	// percent reports a sign of per cent after the number, perhaps behind a space.
+	// percent reports a percent sign after the number, possibly after a space.
 	percent bool
-	// glued reports that no space divides the token from the one before.
+	// glued reports that no space separates the token from the one before.
 	glued bool
 	// hyphen reports a hyphen before the token.
 	hyphen bool
-	// quoted reports that the token stands in quotes.
+	// quoted reports that the token is in quotes.
 	quoted bool
 }
 
-// punctuation is what the punctuation of a statement says.
+// punctuation is the meaning of a statement's punctuation.
 type punctuation struct{ question bool }
 
 const (
 	// joiners bind characters of words and numbers into one name or number.
 	joiners = `._/@\&`
-	// tails belong to the word that they follow: C++, C#, 5%.
+	// tails belong to the word before them: C++, C#, 5%.
 	tails = "+#%°"
-	// signs say something by themselves.
+	// signs have a meaning of their own.
 	signs = "=<>≤≥≠→←±"
 )
 
@@ -79,7 +79,7 @@ func split(statement string) ([]token, punctuation) {
 			glued, i = false, i+1
 		}
 	}
-	if quoted { // A quote that nothing closes is an inch or a slip.
+	if quoted { // An unclosed quote is an inch sign or a slip.
 		for i := range out {
 			out[i].quoted = false
 		}
@@ -109,8 +109,8 @@ func startsWord(runes []rune, i int) bool {
 	return false
 }
 
-// wordEnd returns where the word ends that begins at the character. A change between a script that takes its words
-// together and another one ends it, as does one between Hangul or Han and digits.
+// wordEnd returns the end of the word that begins at the character. A change between scripts without spaces and others
+// ends it, as does a change between Hangul or Han and digits.
 func wordEnd(runes []rune, start int) int {
 	i := start + 1
 	for ; i < len(runes); i++ {
@@ -135,7 +135,7 @@ func wordEnd(runes []rune, start int) int {
 	return i
 }
 
-// joins reports whether a mark between two characters makes one word of them.
+// joins reports whether a mark between two characters joins them into one word.
 func joins(before, mark, after rune) bool {
 	if !inWord(before) || !inWord(after) {
 		return false
@@ -208,8 +208,7 @@ func newToken(runes []rune, glued, quoted bool) token {
 	return t
 }
 
-// plain returns the character that a statement means by another one: digits of any script in ASCII, a straight apostrophe
-// and a hyphen.
+// plain returns the plain form of a character: ASCII for digits of any script, a straight apostrophe, and a hyphen.
 func plain(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -234,7 +233,7 @@ func plain(r rune) rune {
 	return r
 }
 
-// superscript reports whether the word holds a number whose form counts: 10² is not 102.
+// superscript reports whether the word contains a number whose form matters: 10² is not 102.
 func superscript(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.No, r) })
 }

@@ -84,8 +84,7 @@ var entrySchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return s, nil
 })
 
-// readEntry reads one item: names and shapes first, then the schema. The error says what is wrong
-// and where.
+// readEntry reads one item: names and shapes first, then the schema. The error names the mistake and its place.
 func readEntry(raw json.RawMessage) (schema.ExtractedEntry, error) {
 	var item map[string]any
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -112,8 +111,8 @@ func readEntry(raw json.RawMessage) (schema.ExtractedEntry, error) {
 	return entry, nil
 }
 
-// tidyEntry gives an item the names and shapes of the schema where its meaning is beyond doubt. It
-// drops what the schema has no place for; it never makes up a value.
+// tidyEntry gives an item the names and shapes of the schema where its meaning is beyond doubt. It drops fields that
+// the schema does not have; it never makes up a value.
 func tidyEntry(item map[string]any) map[string]any {
 	out := tidyObject(item, entryKeys)
 	if label, ok := out["entryId"].(json.Number); ok {
@@ -150,9 +149,9 @@ func tidyEntry(item map[string]any) map[string]any {
 	return out
 }
 
-// tidyFact keeps what only facts have where it belongs. A type that names a section is a fact with that section. A fact
-// whose section is unknown is kept as an ordinary one: what it says of the user is quoted all the same, and to reject it
-// would lose that for a name. A summary has no category, and nothing but a correction corrects a mistake.
+// tidyFact keeps fields of facts in facts alone. A type that names a section is a fact with that section. A fact of an
+// unknown section becomes an ordinary one: it quotes the user all the same, and a rejection would lose it for a name. A
+// summary has no category, and nothing but a correction corrects a mistake.
 func tidyFact(entry map[string]any) {
 	name, _ := entry["type"].(string)
 	if section, ok := sectionOf(name); ok {
@@ -177,8 +176,8 @@ func tidyFact(entry map[string]any) {
 	}
 }
 
-// sectionOf returns the section of the profile that a model means by the name, which may say where the section stands, as
-// in "user.workContext".
+// sectionOf returns the section of the profile that a model means by the name, which may include a path, as in
+// "user.workContext".
 func sectionOf(name string) (string, bool) {
 	section, ok := sectionNames[foldKey(name[strings.LastIndexAny(name, "./:")+1:])]
 	return section, ok
@@ -277,7 +276,7 @@ func tidyList(object map[string]any, key string) {
 
 var english = message.NewPrinter(language.English)
 
-// explain lists what the schema found wrong, each with its place.
+// explain lists the schema's errors, each with its place.
 func explain(err error) string {
 	ve, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"axiommind/activities/llm/answer"
 )
 
-// An answer is read through prose, code fences and the mistakes that models make in JSON. What is no entry is
+// An answer is read through prose, code fences and the mistakes that models make in JSON. An item that is no entry is
 // rejected, with the reason.
 func ExampleRead() {
 	got, err := answer.Read("Here is what I found:\n```json\n" + `{"entries": [

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ReadList reads the items of the list in an answer: what [Read] finds before it looks into the entries. Of several lists
-// the last one with items counts. If the answer breaks off in the list, truncated is true, and the items before that are
+// ReadList reads the items of the list in an answer, as [Read] does before it reads the entries. The last of several
+// lists with items counts. If the answer breaks off in the list, truncated is true, and the items before that are
 // returned.
 func ReadList(text string) (items []json.RawMessage, truncated bool, err error) {
 	s := scanner{text: text}

@@ -1,4 +1,4 @@
-// Package answer reads what a model answered to an extraction: tolerant in form, strict in content.
+// Package answer reads a model's answer to an extraction: tolerant in form, strict in content.
 package answer
 
 import (
@@ -9,16 +9,15 @@ import (
 	"axiommind/schema"
 )
 
-// ErrUnreadable is what [Read] returns, wrapped with the reason, for an answer that holds
-// no extraction.
+// ErrUnreadable is the error of [Read], wrapped with the reason, for an answer without an extraction.
 var ErrUnreadable = errors.New("unreadable answer")
 
-// Result is what could be read of an answer.
+// Result is the readable part of an answer.
 type Result struct {
 	Entries  []schema.ExtractedEntry
 	Rejected []schema.RejectedItem
-	// Truncated is true when the answer breaks off in the list of entries. What came before is
-	// kept; the window it is about is not done.
+	// Truncated is true when the answer breaks off in the list of entries. The entries before the break are kept; the
+	// window is not done.
 	Truncated bool
 }
 

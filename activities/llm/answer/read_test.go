@@ -295,8 +295,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestReadOfMutilatedAnswers does without the fuzzing engine what the fuzz target does
-// with it.
+// TestReadOfMutilatedAnswers checks the same as the fuzz target, without the fuzzing engine.
 func TestReadOfMutilatedAnswers(t *testing.T) {
 	t.Parallel()
 	s := wholeSchema(t)
@@ -351,7 +350,7 @@ func TestReadOfHugeAnswers(t *testing.T) {
 	}
 }
 
-// What an entry corrects is for a person to say: a model's word on it is dropped, however it is spelled.
+// Only a person says which entry another one corrects: a model's word on it is dropped, in any spelling.
 func TestReadDropsCorrections(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"corrects", "Corrects", "CORRECTS", "corrects_"} {

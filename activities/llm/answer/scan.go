@@ -17,8 +17,7 @@ const (
 	maxScan = 64 << 20
 	// maxDepth bounds nesting: an extraction is five levels deep, and the repair recurses.
 	maxDepth = 64
-	// maxRepair bounds what is given to the repair, in bytes for a whole answer: it takes time in
-	// the square of it.
+	// maxRepair bounds the input of the repair, in bytes for a whole answer: its time grows with the square.
 	maxRepair = 96 << 10
 )
 
@@ -30,7 +29,7 @@ type scanner struct {
 	repair int
 }
 
-// candidate is a piece of an answer that may be JSON, and what was read of it.
+// candidate is a piece of an answer that may be JSON, and the list read from it.
 type candidate struct {
 	text string
 	// open is true when the piece never closes its first bracket.
@@ -70,7 +69,7 @@ func (s *scanner) run() bool {
 			c.list, c.err = s.items(c)
 			switch {
 			case c.err == nil:
-				// What is found inside of something that could not be read is not all of it.
+				// A list inside of an unreadable piece may be incomplete.
 				c.list.truncated = c.list.truncated || i < brokenUntil
 				i = end
 			case errors.Is(c.err, errTooDeep):
@@ -100,14 +99,14 @@ func (s *scanner) keep(c candidate) {
 	}
 }
 
-// filler reports whether text is only what surrounds an answer's JSON: white space and code fences.
+// filler reports whether text is only white space and code fences around an answer's JSON.
 func filler(text string) bool {
 	const long = 256
 	return len(text) < long && strings.Trim(strings.ReplaceAll(strings.ToLower(text), "json", ""), "`~ \t\r\n\ufeff") == ""
 }
 
-// skipThought returns where to go on after a tag at i. A closing tag without its opening one means
-// that all before it was thought: dropped is true.
+// skipThought returns where to go on after a tag at i. A closing tag without its opening one means that all text before
+// it was thought: dropped is true.
 func skipThought(text string, i int) (next int, dropped bool) {
 	for _, tag := range thoughtTags {
 		if hasFoldPrefix(text[i:], "</"+tag+">") {
@@ -159,7 +158,7 @@ func matching(s string) (int, bool) {
 type itemList struct {
 	items     []json.RawMessage
 	truncated bool
-	// single is true for an entry that stands alone, without a list around it.
+	// single is true for an entry without a list around it.
 	single bool
 }
 
@@ -168,7 +167,7 @@ var (
 	errTooDeep   = fmt.Errorf("its JSON is nested deeper than %d", maxDepth)
 )
 
-// items reads a piece as it stands, and mended where that fails.
+// items reads a piece unchanged, and mended where that fails.
 func (s *scanner) items(c candidate) (itemList, error) {
 	if tooDeep(c.text) {
 		return itemList{}, errTooDeep
@@ -194,14 +193,14 @@ func (s *scanner) items(c candidate) (itemList, error) {
 	}
 	list, err = readList(mended)
 	if err == nil && c.open && !closesList(c.text) {
-		// The repair closes what broke off in the middle, and so invents an end for the last item.
+		// The repair closes a list that broke off in the middle, and so invents an end for the last item.
 		list.items = list.items[:max(0, len(list.items)-1)]
 		list.truncated, list.single = true, false
 	}
 	return list, err
 }
 
-// unlessTruncated drops the error of a list that breaks off: what there is of it can be read.
+// unlessTruncated drops the error of a truncated list: its items before the break can be read.
 func unlessTruncated(err error, list itemList) error {
 	if list.truncated {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// ErrUnsafeUpdate is what [ReadUpdate] returns, wrapped together with [ErrUnreadable], for an update that removes facts
-// and has a new fact that can't be read: that one may be what was to take their place.
+// ErrUnsafeUpdate is the error of [ReadUpdate], wrapped together with [ErrUnreadable], for an update that removes facts
+// and has an unreadable new fact, which may be their replacement.
 var ErrUnsafeUpdate = errors.New("unsafe partial update: it removes facts, and not all of its new facts can be read")
 
 // Update is a change of memory as models write it: new facts, the ids of facts that no longer hold, and summaries of the
@@ -51,7 +51,7 @@ type NewFact struct {
 // Removal names a fact that no longer holds.
 type Removal struct {
 	ID, Reason string
-	// Quote is what the user said of it, and MessageIndex where. It is nil if the update does not say.
+	// Quote is the user's words about it, and MessageIndex their message. It is nil if the update has none.
 	Quote        string
 	MessageIndex *int
 }
@@ -67,12 +67,13 @@ type RejectedPart struct {
 // defaultConfidence is that of a fact without one.
 const defaultConfidence = 0.5
 
-// ReadUpdate reads an update of memory from a model's answer: an object with user, history and newFacts, of which the
-// first counts, whatever prose, thoughts, code fences and other JSON surround it. The text may be the list of blocks that
-// some servers return.
+// ReadUpdate reads an update of memory from a model's answer: an object with user, history and newFacts. The first such
+// object counts, whatever prose, thoughts, code fences and other JSON surround it. The text may be the list of blocks
+// that some servers return.
 //
-// What can't be read is left out with its reason, except that a removal next to such a fact is [ErrUnsafeUpdate]. Broken
-// JSON is not mended, since nobody knows what is missing from it: an answer without a whole update is [ErrUnreadable].
+// Unreadable parts are left out with their reasons, except that a removal next to an unreadable fact is
+// [ErrUnsafeUpdate]. Broken JSON is not mended, since its missing part is unknown: an answer without a whole update is
+// [ErrUnreadable].
 func ReadUpdate(text string) (Update, error) {
 	if blocks, ok := blocksText(text); ok {
 		text = blocks
@@ -268,7 +269,7 @@ func number(v any) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0)
 }
 
-// readRemovals reads ids, alone or with what the model says of them. Nothing is removed for an id that is no text.
+// readRemovals reads ids, alone or in objects with a reason and a quote. An id that is no text removes nothing.
 func (u *Update) readRemovals(v any) {
 	list, ok := v.([]any)
 	if !ok {
@@ -304,5 +305,5 @@ func (u *Update) readRemovals(v any) {
 	}
 }
 
-// tidyText drops what no stored text may have, and the white space around it.
+// tidyText drops NUL bytes, which no stored text may have, and the white space around the text.
 func tidyText(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\x00", "")) }

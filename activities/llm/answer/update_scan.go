@@ -9,9 +9,9 @@ import (
 // findUpdate returns the first object outside of thoughts that has the names of an update. Numbers that JSON does not
 // have, such as NaN, are null in it.
 //
-// It reads the text from left to right and takes time in proportion to it. Where an object breaks off, all those that are
-// open around the place break off there too, so that none of them is tried again; what was whole inside of them counts.
-// An open quotation mark may have hidden the beginning of an object: the last string before the place is read once more.
+// It reads the text from left to right and takes time in proportion to it. A break in an object breaks all objects that
+// are open there, so that none of them is tried again; objects that were closed inside of them count. An open quotation
+// mark may have hidden the beginning of an object: the last string before the break is read once more.
 func findUpdate(text string) ([]byte, bool) {
 	for i := 0; i < len(text); {
 		switch text[i] {
@@ -136,7 +136,7 @@ func (w *walker) member(depth int, names *int) bool {
 	return true
 }
 
-// members walks over what stands between brackets.
+// members walks over the members between brackets.
 func (w *walker) members(closing byte, member func() bool) bool {
 	w.at++
 	w.space()

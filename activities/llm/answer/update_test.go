@@ -128,7 +128,7 @@ func TestReadUpdateRemovals(t *testing.T) {
 	require.Empty(t, got.Sections)
 }
 
-// A fact is never removed if what was to take its place may be lost.
+// A fact is never removed if its replacement may be lost.
 func TestReadUpdateFailsClosed(t *testing.T) {
 	t.Parallel()
 	update := func(facts, removals string) string {
@@ -215,7 +215,7 @@ func FuzzReadUpdate(f *testing.F) {
 	})
 }
 
-// The time is in proportion to the text, whatever the brackets.
+// The time is in proportion to the text, with any brackets.
 func BenchmarkReadUpdateOfGarbage(b *testing.B) {
 	for name, piece := range map[string]string{
 		"opened": "{", "nested": `{"a":`, "lists": "[{", "strings": `{"`, "hidden": `{"x":"y {`, "whole": `{"a":[1,{}],"b":"c"} `, "thoughts": `</think>{"user":{},"history":{},"newFacts":[]}`,

@@ -32,8 +32,8 @@ func TestCampaignDamagedFilesAreRefused(t *testing.T) {
 	t.Log("survived: any file of the embedder is damaged")
 }
 
-// TestCampaignEnginesFindTheSame asks LoCoMo's questions about two conversations, by the vectors of each engine alone, and by
-// questions of one and answers of the other, as an index that both have written has them.
+// TestCampaignEnginesFindTheSame asks LoCoMo's questions about two conversations, by the vectors of each engine alone.
+// It also combines one engine's questions with the other's answers, as in an index that both have written.
 func TestCampaignEnginesFindTheSame(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(sharedtest.Data.Path(t, "locomo", "locomo-dev.json"))

@@ -12,14 +12,14 @@ import (
 )
 
 // The model's vectors lie in narrow cones, one for each script: the mean of a script's texts has the length 0.9, and
-// unrelated texts a cosine of 0.77. So a question is nearer to any text in its own language than to its answer in another,
-// and an index that keeps one bit of each dimension keeps nearly the same bits of all. Without the mean of its script, a
-// text's vector tells what it says: of the questions of the repository's gold set whose answer is in another language, 5 of
-// 7 find it first instead of 2, and of the ten turns of a conversation that are nearest to a question, 88 % are among the
-// first 50 by the bits instead of 49 %.
+// unrelated texts a cosine of 0.77. So a question is nearer to any text in its own language than to its answer in
+// another, and an index that keeps one bit of each dimension keeps nearly the same bits of all. Without the mean of its
+// script, a text's vector shows its meaning. Of the questions of the repository's gold set whose answer is in another
+// language, 5 of 7 find it first instead of 2. Of the ten turns of a conversation that are nearest to a question, 88 %
+// are among the first 50 by the bits instead of 49 %.
 //
-// means are those of some 120 sentences of each script, 780 of Latin, half from the Universal Declaration of Human Rights
-// and half from the messages of a web framework. That of no script is the mean of the others.
+// means are those of some 120 sentences of each script, 780 of Latin, half from the Universal Declaration of Human
+// Rights and half from the messages of a web framework. That of no script is the mean of the others.
 var means = func() map[string]meanVectors {
 	var m map[string]meanVectors
 	if err := json.Unmarshal(meanFile, &m); err != nil {
@@ -52,7 +52,7 @@ func (m *mean) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// scripts are those that have a mean of their own. Japanese is told by its syllables.
+// scripts are those that have a mean of their own. Japanese is recognized by its syllables.
 var scripts = func() map[string]*unicode.RangeTable {
 	out := map[string]*unicode.RangeTable{}
 	for name := range means {

@@ -220,9 +220,9 @@ func TestOtherVectorsAreNoticed(t *testing.T) {
 	close(texts)
 }
 
-// BenchmarkBeside embeds a query, 64 texts of the length of an entry, and 64 of that of a reply, by turns with the wheel's
-// library: as the engine calls it where ONNX Runtime is missing, and bare, with all texts in one call. The processor's time tells
-// engines apart on a machine that is busy.
+// BenchmarkBeside embeds a query, 64 texts of the length of an entry, and 64 of that of a reply, by turns with the
+// wheel's library: as the engine calls it where ONNX Runtime is missing, and bare, with all texts in one call. The
+// processor's time makes engines comparable on a machine that is busy.
 func BenchmarkBeside(b *testing.B) {
 	fast, slow := engine(b), slowEngine(b)
 	sentence := "We decided that every charge carries the order's idempotency key. "

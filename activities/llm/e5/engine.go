@@ -56,9 +56,9 @@ var loaded struct {
 	engine *Engine
 }
 
-// Load returns the engine of the wheel that is unpacked in dir, as pip leaves it. The first call of a process
-// verifies the files, loads the model and checks it against vectors that are known. It stays loaded: a
-// process can have that of one directory only. If there is none, the error wraps [ErrNoLibrary].
+// Load returns the engine of the wheel that is unpacked in dir, as pip leaves it. The first call of a process verifies
+// the files, loads the model and checks it against known vectors. The model stays loaded: a process can load that of
+// one directory only. If there is none, the error wraps [ErrNoLibrary].
 func Load(dir string) (*Engine, error) {
 	f, err := find(dir)
 	if err != nil {

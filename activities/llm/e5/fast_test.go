@@ -71,7 +71,7 @@ func TestEnginesAgree(t *testing.T) {
 	}
 }
 
-// TestProductsAreExact: the largest numbers of 8 bits are multiplied without clipping, whatever the CPU.
+// TestProductsAreExact: the largest numbers of 8 bits are multiplied without clipping, on any CPU.
 func TestProductsAreExact(t *testing.T) {
 	t.Parallel()
 	library, err := onnx.FindLibrary(install(t))

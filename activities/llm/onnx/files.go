@@ -17,7 +17,7 @@ const Version = "1.32.0"
 // dirName is the name of the directory that the wheel is unpacked to, next to that of the model or in the user's cache.
 const dirName = "onnxruntime-" + Version
 
-// ErrNoRuntime says that the library of ONNX Runtime is not there.
+// ErrNoRuntime means that the library of ONNX Runtime is missing.
 var ErrNoRuntime = errors.New("ONNX Runtime is not installed")
 
 // pins are the libraries of the wheel by platform, as builds for others have the same names.

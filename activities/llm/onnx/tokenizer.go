@@ -41,7 +41,7 @@ type normalizer struct {
 	StripAccents *bool `json:"strip_accents"`
 	CleanText    *bool `json:"clean_text"`
 	Chinese      *bool `json:"handle_chinese_chars"`
-	// Pattern and Content are what Replace replaces, and by what.
+	// Pattern and Content are the pattern and the replacement of Replace.
 	Pattern     struct{ String, Regex string }
 	Content     string
 	Normalizers []normalizer

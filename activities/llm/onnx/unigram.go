@@ -8,7 +8,7 @@ import (
 
 // Unigram cuts texts into the pieces of a SentencePiece model, so that the sum of their scores is the largest.
 type Unigram struct {
-	// Normalize maps a character to those that stand for it. ok is false for one that stands for itself. It may be nil.
+	// Normalize maps a character to its replacement. ok is false for one that stays as it is. It may be nil.
 	Normalize func(r rune) (to []rune, ok bool)
 
 	pieces  []byte
@@ -74,7 +74,7 @@ func (u *Unigram) find(h uint64, piece []byte) int32 {
 	return -1
 }
 
-// space is the mark that stands for a space.
+// space is the mark that replaces a space.
 const space = '\u2581'
 
 // marked returns the text with a mark for each run of spaces, and one before its first character.

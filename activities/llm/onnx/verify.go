@@ -16,12 +16,12 @@ type Pin struct {
 	Sum  string
 }
 
-// Verify returns an error if a file is not the one that is pinned under its name. A library maps its files as they are: damage
-// to weights gives wrong vectors of some words, or ends the process with no error. Files without a pin are builds of one's own,
-// and must have an absolute path, so that no program runs a library of the directory it is started in.
+// Verify returns an error if a file is not the one that is pinned under its name. A library maps its files unchecked:
+// damage to weights gives wrong vectors of some words, or ends the process with no error. Files without a pin are a
+// user's own builds. They must have an absolute path, so that no program runs a library of its current directory.
 //
-// To hash files takes as long as to load them, so the sizes and times of files that were right are noted in the file stamp, and
-// files that look the same are not read again.
+// Hashing files takes as long as loading them. So the sizes and times of verified files are noted in the file stamp,
+// and files that look the same are not read again.
 func Verify(files []string, pins map[string]Pin, version, stamp string) error {
 	var seen strings.Builder
 	var paths []string

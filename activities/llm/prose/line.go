@@ -182,9 +182,9 @@ func speakerLength(s string) int {
 // Span is a half-open range of bytes.
 type Span struct{ Start, End int }
 
-// Split appends the sentences of a line to out, each of which states one thing: an abbreviation ends none, and a semicolon of
-// Chinese does. Full stops of Chinese, Japanese and Korean text end a sentence at once, the others only before a space. What
-// proves a statement are whole sentences: see [Quote].
+// Split appends the sentences of a line to out. Each states one thing: an abbreviation ends no sentence, but a
+// semicolon of Chinese does. Full stops of Chinese, Japanese and Korean text end a sentence at once, the others only
+// before a space. Evidence consists of whole sentences: see [Quote].
 func Split(text string, l Line, out []Span) []Span {
 	start := l.Start
 	for i := l.Start; i < l.End; {

@@ -55,13 +55,13 @@ var (
 	// textOrders open a message that asks for a text.
 	textOrders = Set("write rewrite summarize translate paraphrase proofread continue rephrase act pretend imagine assume " +
 		"suppose")
-	// rolesGiven open a sentence that says who the assistant is to be, rolesAsked follow who is to play.
+	// rolesGiven open a sentence that gives the assistant a role, rolesAsked follow the one who should play it.
 	rolesGiven = []string{"you are a ", "you are an ", "you are the ", "you're a ", "you're an ", "you will be ",
 		"from now on you ", "from now on, you ", "你是一", "你现在是", "你現在是", "你来当", "你來當", "你将是", "你將是", "您是一",
 		"당신은 ", "너는 이제", "넌 이제", "あなたは"}
 	rolesAsked = []string{"act as", "pretend ", "role play", "roleplay", "role-play"}
 	players    = Set("please you to let's we then now and also i'll")
-	// Orders of other languages stand anywhere in their sentence: the Chinese ones next to the one who is asked, the
+	// Orders in other languages may be anywhere in their sentence: the Chinese ones next to the one who is asked, the
 	// others before a word that asks.
 	hanRoles     = strings.Fields("扮演 假装 假裝 充当 充當 假设你 假設你")
 	hanTexts     = strings.Fields("写 寫 翻译 翻譯 润色 潤色 续写 續寫 总结 總結 校对 校對")

@@ -18,8 +18,8 @@ type Hit struct{ Phrase, Start, End int }
 // contracted are words that may be written out.
 var contracted = strings.NewReplacer("'ve ", " have ", "'ll ", " will ", "'m ", " am ", "'re ", " are ")
 
-// NewPhrases returns a finder of phrases in lower case, of at least two bytes each. A hit's Phrase is its place among them. "i've" stands
-// for "i have", too.
+// NewPhrases returns a finder of phrases in lower case, of at least two bytes each. A hit's Phrase is its index among
+// them. "i've" also matches "i have".
 func NewPhrases(phrases []string) *Phrases {
 	p := &Phrases{lists: [][]int{nil}}
 	for n, text := range phrases {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// minQuote is the length in runes below which a quote takes in its neighbours in the line, so that it can be
-	// told from other places, and maxWidened the length up to which it is widened.
+	// minQuote is the length in runes below which a quote includes its neighbours in the line, to be distinct from
+	// other places. maxWidened is the length up to which it is widened.
 	minQuote   = 30
 	maxWidened = 200
 	// MaxTitle bounds a title, in runes.
@@ -102,7 +102,7 @@ func Cut(s string, n int) string {
 	return strings.TrimRightFunc(s[:end], unicode.IsSpace)
 }
 
-// marks are those of Markdown that may stand within a sentence.
+// marks are those of Markdown that may be within a sentence.
 var marks = strings.NewReplacer("**", "", "__", "", "`", "")
 
 // Title makes a title of a sentence: without Markdown's marks, in one line, and not too long.

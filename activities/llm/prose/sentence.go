@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// leads may stand before the first word of a sentence that matters.
+// leads may precede the first word of a sentence that matters.
 var leads = []string{
 	"ok", "okay", "alright", "so", "and", "but", "then", "now", "well", "yes", "no", "right", "great", "good",
 	"please", "also", "first", "next", "hey", "hi", "hello", "actually", "just", "sure", "perfect", "thanks",
@@ -14,8 +14,8 @@ var leads = []string{
 	"네", "좋아", "그럼", "그러면", "자", "그리고", "참고로", "사실", "はい", "では", "じゃあ", "それでは", "ちなみに", "実は",
 }
 
-// Opens reports whether a phrase opens its sentence, of which before is the part before the phrase: lead-ins and marks at most. In Chinese
-// a space may stand for a comma, and a sentence begins again behind it.
+// Opens reports whether a phrase opens its sentence: before, the part before the phrase, contains only lead-ins and
+// marks. In Chinese a space may replace a comma, and a sentence begins again behind it.
 func Opens(before string) bool {
 	if clause := strings.TrimRight(before, " "); clause != before {
 		if last, _ := utf8.DecodeLastRuneInString(clause); unicode.Is(unicode.Han, last) {
@@ -43,7 +43,7 @@ func Opens(before string) bool {
 	}
 }
 
-// ends reports whether nothing but marks stands after a phrase.
+// ends reports whether only marks follow a phrase.
 func ends(after string) bool {
 	return strings.TrimFunc(after, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) || strings.ContainsRune("요ㅎㅋㅠ", r)

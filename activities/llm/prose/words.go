@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Word is a word of an English sentence in lower case, and where it stands.
+// Word is a word of an English sentence in lower case, and its position.
 type Word struct {
 	Low        string
 	Start, End int

@@ -12,7 +12,7 @@ import (
 // maxMistake bounds the words of a mistake, in runes: a longer piece is no name for one.
 const maxMistake = 60
 
-// mistake returns what a correction says is wrong, in its own words, or "" if it does not say so: Y of "use X, not Y".
+// mistake returns the mistake that a correction names, in its own words, or "" if it names none: Y of "use X, not Y".
 func mistake(sentence string) string {
 	for _, find := range []func(string) string{englishMistake, chineseMistake, japaneseMistake, koreanMistake} {
 		if found := prose.Title(find(sentence)); found != "" && utf8.RuneCountInString(found) <= maxMistake {
@@ -23,14 +23,14 @@ func mistake(sentence string) string {
 }
 
 var (
-	// negated are words that a "not" after them turns into their opposite: what follows is no name of a mistake.
+	// negated are words that a "not" after them turns into their opposite: no mistake's name follows.
 	negated = prose.Set("is are was were be been am do does did should would could can may might must will shall have has had " +
 		"it's that's there's i'm we're you're they're he's she's")
-	// denied open a clause that says what is wrong: "it's not X, it's Y".
+	// denied open a clause that names a mistake: "it's not X, it's Y".
 	denied = prose.Set("is was are were it's that's")
 	// unnamed follow "not" where no mistake does.
 	unnamed = prose.Set("only just sure yet necessarily really quite always exactly that this it")
-	// clauseWords begin another clause, after what names a mistake.
+	// clauseWords begin another clause, after the name of a mistake.
 	clauseWords = prose.Set("because since but and so as when if while which who where please for")
 )
 
@@ -55,7 +55,7 @@ func englishMistake(sentence string) string {
 		if two || w.Low == "not" && !negated[words[i-1].Low] {
 			return found
 		}
-		// Of what is denied the right thing must follow, or the sentence does not say what it is instead of.
+		// The right alternative must follow a denied one, or the sentence contrasts nothing.
 		if (w.Low != "not" || denied[words[i-1].Low]) && end < len(words) && (words[end].Low == "but" || denied[words[end].Low] ||
 			end+1 < len(words) && words[end].Low == "it" && denied[words[end+1].Low]) {
 			return found
@@ -109,10 +109,10 @@ func chineseMistake(sentence string) string {
 	return ""
 }
 
-// chineseRight are words of what is right, beside which a mistake is named.
+// chineseRight introduce the right alternative in a sentence that names a mistake.
 var chineseRight = []string{"是", "用", "改"}
 
-// japaneseMistake reads "Y ではなく X". What it speaks of stands before the particle.
+// japaneseMistake reads "Y ではなく X". The topic precedes the particle.
 func japaneseMistake(sentence string) string {
 	for _, not := range []string{"ではなく", "じゃなく"} {
 		before, _, ok := strings.Cut(sentence, not)
@@ -133,7 +133,7 @@ func japaneseMistake(sentence string) string {
 	return ""
 }
 
-// koreanPointers stand for what was said before, and name nothing.
+// koreanPointers refer to an earlier text, and name nothing.
 var koreanPointers = map[string]bool{"그것": true, "그거": true, "이것": true, "이거": true, "그런 뜻": true, "그런 게": true}
 
 // koreanMistake reads "Y이 아니라 X" and "Y 말고 X".

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// kind says what a cue hints at.
+// kind is the meaning of a cue.
 type kind uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	priority
 )
 
-// part says which part of the sentence names the task, or what it waits for.
+// part is the part of the sentence that names the task, or its blocker.
 type part uint8
 
 const (
@@ -37,14 +37,14 @@ const (
 	none
 )
 
-// cue is a phrase in lower case and what it means where it stands.
+// cue is a phrase in lower case and its meaning in its place.
 type cue struct {
 	text string
 	kind kind
 	who  schema.Role
 	// opens is true for cues that count only where they open a sentence.
 	opens bool
-	// with lists phrases of which one must stand in the same sentence; nil for none.
+	// with lists phrases, one of which must be in the same sentence; nil for none.
 	with []string
 	// hands cues speak of work on a project: they count where an agent works, and not in a chat.
 	hands bool
@@ -68,7 +68,7 @@ func group(like cue, texts ...string) []cue {
 // weights order kinds within one sentence, and are the confidence of an entry of the kind. The others make no entry.
 var weights = [priority + 1]float64{correction: 0.85, decision: 0.8, preference: 0.75, task: 0.7, goal: 0.65}
 
-// tellsMoreThan reports whether c rather than o says what a sentence is about.
+// tellsMoreThan reports whether c decides the kind of a sentence rather than o.
 func (c *cue) tellsMoreThan(o *cue) bool {
 	if c.kind != o.kind {
 		return weights[c.kind] > weights[o.kind]

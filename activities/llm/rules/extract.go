@@ -115,7 +115,7 @@ func (x *extractor) sentence(l prose.Line, s prose.Span) {
 	x.add(e, weights[best.kind], l, s)
 }
 
-// counts reports whether a cue means what it says where it stands.
+// counts reports whether a cue has its usual meaning in its place.
 func (x *extractor) counts(h *hit, s prose.Span, said string, hits []hit) bool {
 	handedOver := s.Start+h.start >= x.own && (h.kind == preference || h.kind == goal)
 	switch {
@@ -127,7 +127,7 @@ func (x *extractor) counts(h *hit, s prose.Span, said string, hits []hit) bool {
 	}
 	switch h.kind {
 	case task:
-		// A report that ends with a colon speaks of what follows in the message.
+		// A report that ends with a colon introduces the next lines of the message.
 		return !near(h, said, hits) && (h.status != schema.TaskDone || !strings.HasSuffix(strings.TrimRight(said, "* "), ":"))
 	case decision, goal:
 		return !near(h, said, hits)
@@ -142,7 +142,7 @@ func contrasts(sentence string) bool {
 		strings.ContainsFunc(sentence, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana) })
 }
 
-// near reports whether a doubt stands anywhere in the sentence, or a negation next to the cue.
+// near reports whether a doubt is anywhere in the sentence, or a negation next to the cue.
 func near(h *hit, said string, hits []hit) bool {
 	return slices.ContainsFunc(hits, func(o hit) bool {
 		switch {
@@ -157,7 +157,7 @@ func near(h *hit, said string, hits []hit) bool {
 	})
 }
 
-// negates reports whether a negation reaches over what lies between it and the cue.
+// negates reports whether a negation reaches over the text between it and the cue.
 func negates(negation, between string) bool {
 	if negation[0] < utf8.RuneSelf {
 		return len(between) <= 24 && !strings.ContainsAny(between, ",.;:")

@@ -102,7 +102,7 @@ func requireVerbatim(t require.TestingT, window []schema.Message, got schema.Ext
 	}
 }
 
-// standsWhole reports whether a quote stands somewhere in a text as whole sentences or lines.
+// standsWhole reports whether a text contains a quote as whole sentences or lines.
 func standsWhole(message, quote string) bool {
 	b := text.NewBoundaries(message)
 	for at := 0; ; at++ {
@@ -347,7 +347,7 @@ func sharedSession(tb testing.TB) []schema.Message {
 	return out
 }
 
-// BenchmarkExtractOneLine reads what states a thing every few words, in sentences and without a stop.
+// BenchmarkExtractOneLine reads a line with a statement every few words, in sentences and without a stop.
 func BenchmarkExtractOneLine(b *testing.B) {
 	for name, said := range map[string]string{
 		"sentences": "We decided to use Go for %d. ", "no stops": "we decided to use Go for %d and ",

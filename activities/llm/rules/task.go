@@ -9,10 +9,10 @@ import (
 	"axiommind/schema"
 )
 
-// minTask is what a task's title takes to name anything, in runes.
+// minTask is the least length of a task's title, in runes. A shorter one names nothing.
 const minTask = 6
 
-// maxBlocker bounds what a task is said to wait for, in runes.
+// maxBlocker bounds the text of a task's blocker, in runes.
 const maxBlocker = 120
 
 // sectionOf returns the status of the list below the line, if the line is nothing but its heading.
@@ -82,7 +82,7 @@ func blocker(s string) []string {
 	return []string{s}
 }
 
-// clauseBreaks end what a sentence says a task waits for.
+// clauseBreaks end the text of a blocker in a sentence.
 var clauseBreaks = []string{
 	", ", "; ", " (", " before ", " so ", " because ", " but ", " and then ", " until ", " — ", " - ",
 	"，", "；", "（", "。", "、", "之后", "之後", "才能", "所以", "因此",

@@ -1,4 +1,4 @@
-// Package signal tells from a user's words whether an agent did something wrong, or is to go on as it does.
+// Package signal detects in a user's words whether an agent did something wrong, or should continue as it does.
 package signal
 
 import (
@@ -10,36 +10,36 @@ import (
 	"axiommind/schema"
 )
 
-// Signal is what a user shows of how the agent does.
+// Signal is the user's feedback on the agent's work.
 type Signal string
 
 // Signals.
 const (
 	// Correction: the agent did or understood something wrong.
 	Correction Signal = "correction"
-	// Reinforcement: the agent is to go on as it does.
+	// Reinforcement: the agent should continue as it does.
 	Reinforcement Signal = "reinforcement"
 )
 
-// Version names the rules of signals. It changes with every change of what they find.
+// Version names the rules of signals. It changes whenever their results change.
 const Version = "signals-v1"
 
 // recentMessages is how many messages at the end of a conversation [Last] looks at.
 const recentMessages = 6
 
-// Shown is a signal and the index of the message that shows it.
+// Shown is a signal and the index of the message with it.
 type Shown struct {
 	Signal       Signal
 	MessageIndex int
 }
 
-// Last returns the signals that the last six messages show, in order. Only what a user says shows any, and whoever
-// corrects the agent praises nothing: a correction hides reinforcement.
+// Last returns the signals in the last six messages, in order. Only a user's messages contain signals. A correction
+// hides reinforcement, because a user who corrects the agent does not praise it.
 func Last(messages []schema.Message) []Shown {
 	return Of(messages[max(0, len(messages)-recentMessages):])
 }
 
-// Of returns the signals that any of the messages shows, as [Last] does.
+// Of returns the signals in any of the messages, as [Last] does.
 func Of(messages []schema.Message) []Shown {
 	var out []Shown
 	corrects := false

@@ -178,7 +178,7 @@ func features(all []sentence, i int) []feature {
 	return words(out, t, assistant)
 }
 
-// capitals reports whether two capital letters stand next to each other.
+// capitals reports whether two capital letters are adjacent.
 func capitals(t string) bool {
 	before := false
 	for _, r := range t {

@@ -99,8 +99,8 @@ func TestGold(t *testing.T) {
 	require.LessOrEqual(t, all.entries, 20*all.sessions)
 }
 
-// TestTrainedOnOthers reports, with the flag -train, what is found in sessions by weights that were learned without them:
-// a quarter of all at a time, and each language of its own.
+// TestTrainedOnOthers reports, with the flag -train, the findings in sessions by weights that were learned without
+// them: a quarter of all at a time, and each language of its own.
 func TestTrainedOnOthers(t *testing.T) {
 	if !*train {
 		t.Skip("weights are learned with the flag -train only")

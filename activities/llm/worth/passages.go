@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// reads is the worth from which on a line of the assistant is worth reading. It is a fraction of what an entry needs: a
-	// language model judges better.
-	reads = 0.04
-	// gap stands for lines that are left out.
+	// minPassageWorth is the worth from which on a line of the assistant is worth reading. It is a fraction of an entry's
+	// minimum: a language model judges better.
+	minPassageWorth = 0.04
+	// gap replaces lines that are left out.
 	gap = "[...]"
 )
 
-// Passages returns the part of a window that is worth reading: all that the user says for himself, and of the rest the lines with a
-// sentence of some worth, each with the line before and the line after it. The rest is "[...]", and messages of which nothing
-// is left are left out. Works is true where an agent works: see package rules.
+// Passages returns the part of a window that is worth reading: all of the user's own words, and of the rest the lines
+// with a sentence of some worth, each with the line before and the line after it. "[...]" replaces the rest, and
+// messages without any such line are left out. Works is true where an agent works: see package rules.
 func Passages(window []schema.Message, works bool) []schema.Message {
 	all := split(window, works)
 	kept, own := map[*schema.Message][]line{}, map[*schema.Message]int{}
@@ -53,8 +53,8 @@ type line struct {
 	worth      float64
 }
 
-// passagesOf returns the beginning of a text up to a place, which is the user's own, and the lines after it that are worth
-// reading with their neighbours, or "".
+// passagesOf returns the user's own text before a place, and the lines after it that are worth reading, with their
+// neighbours. It returns "" if there are none.
 func passagesOf(text string, own int, lines []line) string {
 	if at := strings.IndexByte(text[own:], '\n'); own > 0 && at >= 0 {
 		own += at + 1 // Lines are whole.
@@ -64,7 +64,7 @@ func passagesOf(text string, own int, lines []line) string {
 	keep := make([]bool, len(lines))
 	any := own > 0
 	for i, l := range lines {
-		if l.worth < reads || l.end <= own {
+		if l.worth < minPassageWorth || l.end <= own {
 			continue
 		}
 		any = true

@@ -40,7 +40,7 @@ const (
 	needsContext = 60
 )
 
-// kind is what a sentence can be.
+// kind is the kind of a memory that a sentence may be.
 type kind struct {
 	label, state string
 	entry        schema.EntryType
@@ -56,7 +56,8 @@ var kinds = [heads - headTypes]kind{
 	{label: "fact", entry: schema.EntryFact, category: schema.CategoryContext},
 	{label: "insight", entry: schema.EntryInsight},
 	{label: "task", state: "open", entry: schema.EntryTaskNote, status: schema.TaskPending},
-	// A report in passing names its task in other words, and would become a task that nothing ends: it is kept as what came of the work.
+	// A report in passing names its task in other words, and would become a task that never ends: it is kept as a
+	// result of the work.
 	{label: "task", state: "done", entry: schema.EntryInsight},
 	{label: "reference", entry: schema.EntryReference},
 }
@@ -178,8 +179,9 @@ func width(t string) float64 {
 
 func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
 
-// kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through them. Words
-// that a user hands over state no fact, and those of an assistant no preference and no correction: they are the user's to state.
+// kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through
+// them. Words that a user quotes state no fact, and an assistant's words no preference and no correction: only the user
+// can state these.
 func kindOf(w *weights, v []feature, s *sentence) kind {
 	var weighed [len(kinds)]float64
 	best, sum := 0, 0.0
@@ -219,7 +221,7 @@ func overlap(a, b map[string]bool) float64 {
 	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
-// entryOf makes an entry of what was found.
+// entryOf makes an entry of a found passage.
 func entryOf(all []sentence, f found, boundaries map[*schema.Message]prose.Boundaries) (schema.ExtractedEntry, bool) {
 	first, last := &all[f.first], &all[f.last]
 	quote := quoteOf(first, last, boundaries)

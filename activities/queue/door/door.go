@@ -1,5 +1,5 @@
-// Package door is how contexts get to a queue: by one signal, or by way of a directory while Temporal is away. It is what a
-// hook of an agent needs, which starts for each of the agent's turns. So it imports little.
+// Package door delivers contexts to a queue: by one signal, or through a directory while Temporal is down. Agent hooks use
+// it, and a hook starts on each of the agent's turns. So the package imports little.
 package door
 
 import (
@@ -18,11 +18,11 @@ import (
 // ErrFull is returned for a context that a queue does not take, because too much waits there.
 var ErrFull = errors.New("the queue is full")
 
-// Send enqueues the context, and starts its queue where that does not run. It waits for Temporal alone: not for a worker,
-// and not for a model. A context that is sent again counts once.
+// Send enqueues the context, and starts its queue if that does not run. It waits for Temporal only, not for a worker or a
+// model. A context that is sent again counts once.
 //
-// The memo that says whether the queue is full is asked for at the same time, so that all is one round trip. The error is
-// then an [ErrFull]; the queue judges by itself, so that the context may be admitted nevertheless.
+// In the same round trip it asks whether the queue is full. If so, it returns an [ErrFull]. The queue decides for itself,
+// so the context may be admitted nevertheless.
 func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	full := make(chan bool, 1)
 	if q.Admitted() {
@@ -40,9 +40,9 @@ func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	return nil
 }
 
-// polite returns a function that sends contexts, and none to a queue that is full: a queue is asked before its first signal. It
-// is for contexts that are sent again and again, as each signal stays in the history of the queue.
-func polite(c client.Client) func(context.Context, schema.QueuedContext) error {
+// skipFullQueues returns a function that sends contexts, but none to a queue that is full: it asks a queue before its first
+// signal. It is for contexts that are sent again and again, because each signal stays in the history of the queue.
+func skipFullQueues(c client.Client) func(context.Context, schema.QueuedContext) error {
 	full := map[string]bool{}
 	return func(ctx context.Context, q schema.QueuedContext) error {
 		if !q.Admitted() {
@@ -62,7 +62,7 @@ func polite(c client.Client) func(context.Context, schema.QueuedContext) error {
 
 func workflowID(q schema.QueuedContext) string { return schema.WorkflowID(q.Queue().Stream()) }
 
-// Signal is [Send] without asking whether the queue is full. It is for hooks, which have no time for that, and whose
+// Signal is [Send] without the question whether the queue is full. It is for hooks, which have no time for it, and whose
 // transcripts are enqueued again after the agent's next turn.
 func Signal(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	if err := q.Validate(); err != nil {
@@ -83,10 +83,10 @@ func Signal(ctx context.Context, c client.Client, q schema.QueuedContext) error 
 	return nil
 }
 
-// signalsLimit is what the server says when a run takes no more signals.
+// signalsLimit is the server's error when a run takes no more signals.
 const signalsLimit = "exceeded workflow execution limit for signal events"
 
-// isFull reports whether the queue says that it is full. One that can't be asked says nothing.
+// isFull reports whether the queue says that it is full. It returns false for a queue that can't be asked.
 func isFull(ctx context.Context, c client.Client, id string) (full bool) {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil || d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {

@@ -31,8 +31,8 @@ func signals(t *testing.T, c client.Client, q schema.QueuedContext) (n int) {
 	return n
 }
 
-// A queue that says it is full is not signalled with each look at the spool. Contexts that it admits nevertheless, and those of
-// other queues, are delivered.
+// A queue that says it is full is not signalled with each look at the spool. Contexts that it admits
+// nevertheless, and those of other queues, are delivered.
 func TestWatchAsksBeforeItSends(t *testing.T) {
 	t.Parallel()
 	c, err := client.Dial(client.Options{HostPort: stacktest.Temporal(t), Namespace: stacktest.Namespace(t)})

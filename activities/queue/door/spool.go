@@ -21,9 +21,9 @@ import (
 const (
 	// DefaultMaxSpooled is the default of [Spool.Max].
 	DefaultMaxSpooled = 1000
-	// maxSpooledBytes bounds the file of one context: its messages may be escaped, which makes them up to six times as long.
+	// maxSpooledBytes bounds the file of one context. Escaping makes its messages up to six times as long.
 	maxSpooledBytes = 64 << 10
-	// tempAge is the age from which on a temporary file belongs to a process that was killed.
+	// tempAge is the age at which a temporary file is taken for that of a killed process.
 	tempAge = time.Hour
 
 	tempPrefix  = ".tmp-"
@@ -31,8 +31,8 @@ const (
 	asideDir    = "aside"
 )
 
-// Spool is a directory of contexts that no queue has taken yet. Any number of processes may use it at once. What is put
-// there survives the end of the process, but the last few may be lost if the machine loses its power.
+// Spool is a directory of contexts that no queue has taken yet. Any number of processes may use it at once. Its contexts
+// survive the end of the process, but the last few may be lost if the machine loses its power.
 type Spool struct {
 	// Dir is made when it is needed, for its owner alone.
 	Dir string
@@ -40,7 +40,7 @@ type Spool struct {
 	Max int
 }
 
-// spooled is a file of the spool. Its name is the time at which it was put, and what it is about.
+// spooled is a file of the spool. Its name consists of the time at which it was put and of [aboutOf] its context.
 type spooled struct{ name, about string }
 
 // Put stores the context. A transcript that waits there already is not delivered twice: the newer context replaces the
@@ -72,14 +72,14 @@ func (s Spool) Put(q schema.QueuedContext) error {
 	if err != nil {
 		return fmt.Errorf("spool a context: %w", err)
 	}
-	// The name sorts by time. A clock that was set back is no harm: what counts twice is recognized by its id.
+	// The name sorts by time. A clock that was set back does no harm: duplicates are recognized by their id.
 	name := fmt.Sprintf("%020d-%s%s", time.Now().UnixNano(), about, spoolSuffix)
 	if err := s.write(name, text); err != nil {
 		return fmt.Errorf("spool a context: %w", err)
 	}
 	for _, w := range older {
 		if w.name != name {
-			_ = os.Remove(filepath.Join(s.Dir, w.name)) // Else it is delivered too, which is no harm.
+			_ = os.Remove(filepath.Join(s.Dir, w.name)) // Otherwise it is delivered too, which does no harm.
 		}
 	}
 	for _, w := range waiting[:max(0, len(waiting)-len(older)+1-cmp.Or(s.Max, DefaultMaxSpooled))] {
@@ -88,9 +88,10 @@ func (s Spool) Put(q schema.QueuedContext) error {
 	return nil
 }
 
-// Deliver sends what is spooled, in the order in which it was put, and removes what was sent. It ends at the first context
-// that can't be sent now, and returns why; the rest stays. What is for a full queue, or can never be sent, does not hold up
-// the others: the former stays, the latter is put aside, with the reason in a file beside it.
+// Deliver sends the spooled contexts, in the order in which they were put, and removes those that were sent. It ends at the
+// first context that can't be sent now and returns the reason. The rest stays. A context for a full queue, or one that can
+// never be sent, does not block the others: the former stays, the latter is put aside, with the reason in a file next to
+// it.
 func (s Spool) Deliver(ctx context.Context, send func(context.Context, schema.QueuedContext) error) (sent int, err error) {
 	waiting, err := s.list()
 	if err != nil {
@@ -146,7 +147,7 @@ func (s Spool) Drop(match func(schema.QueuedContext) bool) (dropped int, err err
 			text, err := os.ReadFile(filepath.Clean(path))
 			var q schema.QueuedContext
 			if err != nil || json.Unmarshal(text, &q) != nil || !match(q) {
-				continue // It was delivered just now, or says of whom it is to nobody.
+				continue // It was delivered just now, is unreadable, or does not match.
 			}
 			_ = os.Remove(path + ".txt")
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +165,7 @@ func (s Spool) Len() (int, error) {
 	return len(waiting), err
 }
 
-// Logger is told what [Watch] does. A slog.Logger is one.
+// Logger receives the messages of [Watch]. A slog.Logger is one.
 type Logger interface {
 	Info(message string, keyvals ...any)
 	Warn(message string, keyvals ...any)
@@ -173,14 +174,14 @@ type Logger interface {
 // DefaultWatch is how often a worker looks for spooled contexts.
 const DefaultWatch = 5 * time.Second
 
-// Watch delivers what is spooled, now and then every so often, until the context ends. What hooks could not deliver while
-// Temporal was away is delivered then without another hook.
+// Watch delivers the spooled contexts at once and then at each interval, until the context ends. Contexts that hooks could
+// not deliver while Temporal was down are thus delivered without another hook.
 func Watch(ctx context.Context, s Spool, c client.Client, every time.Duration, log Logger) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	last, kept := "", 0
 	for {
-		sent, err := s.Deliver(ctx, polite(c))
+		sent, err := s.Deliver(ctx, skipFullQueues(c))
 		if sent > 0 {
 			log.Info("delivered contexts that were spooled", "contexts", sent, "spool", s.Dir)
 		}
@@ -204,7 +205,7 @@ func Watch(ctx context.Context, s Spool, c client.Client, every time.Duration, l
 	}
 }
 
-// aboutOf is the same for contexts of which the later one says all that the earlier one does.
+// aboutOf returns the same key for two contexts if the later one contains all of the earlier one.
 func aboutOf(q schema.QueuedContext) string {
 	key := schema.HashParts("context", q.ID)
 	if q.URI != "" {
@@ -213,7 +214,7 @@ func aboutOf(q schema.QueuedContext) string {
 	return key[:32]
 }
 
-// list returns what waits, the oldest first. Without the directory nothing does.
+// list returns the spooled files, the oldest first, and none if there is no directory.
 func (s Spool) list() ([]spooled, error) {
 	files, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -285,8 +286,8 @@ func (s Spool) write(name string, text []byte) error {
 	return err
 }
 
-// putAside moves a file out of the way, where it is kept until a person or forget removes it: nothing else may hold its messages.
-// One that can't be moved stays, and is met again.
+// putAside moves a file out of the way, where it stays until a person or forget removes it: it may be the only copy of its
+// messages. A file that can't be moved stays, and is met again.
 func (s Spool) putAside(name string, why error) {
 	dir := filepath.Join(s.Dir, asideDir)
 	if os.MkdirAll(dir, 0o700) != nil || os.Rename(filepath.Join(s.Dir, name), filepath.Join(dir, name)) != nil {

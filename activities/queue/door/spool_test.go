@@ -101,7 +101,7 @@ func TestSpoolReplaces(t *testing.T) {
 	require.True(t, queue.last[0].Now)
 	require.Equal(t, schema.FlushTrim, queue.last[0].Flush)
 
-	// Messages say nothing that others say.
+	// Contexts with messages do not replace each other.
 	for _, id := range []string{"4", "5"} {
 		q := contextOf(id, "a")
 		q.URI, q.Messages = "", []schema.InlineMessage{{Role: "user", Content: "yes"}}
@@ -239,7 +239,8 @@ func TestSpoolTogether(t *testing.T) {
 	require.Empty(t, aside)
 }
 
-// What a process that was killed has left is not delivered, and is removed once nobody can be writing it.
+// A file that a killed process left behind is not delivered, and is removed once it is too old to be still in
+// writing.
 func TestSpoolAfterAKill(t *testing.T) {
 	t.Parallel()
 	s, queue := spool(t), &taker{}

@@ -18,8 +18,8 @@ const (
 	bm25B  = 0.75
 )
 
-// BM25 finds the messages of a data set by their words alone. It is what a retriever is measured against: it needs no
-// server and no model, and a retriever that finds less is worth nothing.
+// BM25 finds the messages of a data set by their words alone. It is the baseline for retrievers: it needs no server and
+// no model, and a retriever that finds less is worth nothing.
 type BM25 struct {
 	projects map[string]*bm25Index
 }

@@ -19,13 +19,14 @@ type Thresholds map[string]float64
 // MaxDrop returns thresholds that allow recall@10 and MRR to fall by so much.
 func MaxDrop(drop float64) Thresholds { return Thresholds{"recall@10": drop, "mrr": drop} }
 
-// Comparison says what became of the metrics and of each question.
+// Comparison reports how the metrics and each question changed.
 type Comparison struct {
 	// Changes are the overall metrics in the order of [MetricNames].
 	Changes []Change `json:"changes"`
-	// Worse are the questions whose recall@10 fell, or else whose first reference is found later, or for which something is returned and nothing should be.
+	// Worse are the questions whose recall@10 fell, or else whose first reference is found later, or that return a
+	// result and should not.
 	Worse []QuestionChange `json:"worse"`
-	// Better counts those of which the opposite is true.
+	// Better counts the questions that changed in the opposite way.
 	Better int `json:"better"`
 }
 
@@ -53,7 +54,7 @@ func (c Comparison) Failed() []Change {
 	return slices.DeleteFunc(slices.Clone(c.Changes), func(change Change) bool { return !change.Failed })
 }
 
-// rounding keeps a drop of exactly what is allowed from failing.
+// rounding keeps a drop of exactly the threshold from failing.
 const rounding = 1e-9
 
 // Compare compares a run with an earlier one of the same gold set.

@@ -19,11 +19,11 @@ import (
 	"axiommind/schema"
 )
 
-// Dataset is what an importer reads: sessions to be remembered, and questions about them.
+// Dataset is the output of an importer: sessions to remember, and questions about them.
 type Dataset struct {
 	Sessions  []Session
 	Questions []Question
-	// LeftOut says what could not be used, and why. The rest is complete.
+	// LeftOut names unusable parts, each with the cause. The rest is complete.
 	LeftOut []string
 }
 
@@ -70,7 +70,7 @@ type TranscriptFile struct {
 	Path    string `json:"path"`
 }
 
-// Names of what Write makes in its directory.
+// Names of the files that Write makes in its directory.
 const (
 	goldSetFile    = "goldset.jsonl"
 	transcriptsDir = "transcripts"
@@ -79,9 +79,9 @@ const (
 // ErrExists is wrapped by the error about a directory that holds a gold set already.
 var ErrExists = errors.New("exists already")
 
-// Write writes goldset.jsonl and transcripts/PROJECT.jsonl into a directory, and makes it where there is none. A transcript
-// is read back as it will be when it is processed. There a message may be several, because what looks injected by a
-// harness stands apart, so that the references are given the indexes that the product will know.
+// Write writes goldset.jsonl and transcripts/PROJECT.jsonl into a directory, and makes it where there is none. It reads
+// each transcript back as the product will. There a message may become several, because injected passages become
+// messages of their own, so that the references get the product's indexes.
 func (d Dataset) Write(dir string) (Written, error) {
 	w := Written{GoldSet: filepath.Join(dir, goldSetFile), Transcripts: []TranscriptFile{}, LeftOut: d.LeftOut}
 	for _, path := range []string{w.GoldSet, filepath.Join(dir, transcriptsDir)} {
@@ -131,7 +131,7 @@ type place struct {
 	message          int
 }
 
-// encode makes the transcripts, and returns the data set with references into what will be read from them.
+// encode makes the transcripts, and returns the data set with references to the messages as read back from them.
 func (d Dataset) encode() ([]transcriptData, Dataset, error) {
 	byProject := map[string][]Session{}
 	for _, s := range d.Sessions {
@@ -227,7 +227,7 @@ func settle(project string, sessions []Session, data []byte, places map[place]in
 }
 
 // renumbered returns the data set with the references to messages changed. Without sessions the references are to
-// what is remembered already, and stay.
+// existing memory, and stay.
 func (d Dataset) renumbered(places map[place]int) Dataset {
 	out := Dataset{LeftOut: slices.Clone(d.LeftOut)}
 	for _, q := range d.Questions {

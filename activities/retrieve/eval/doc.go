@@ -1,5 +1,5 @@
-// Package eval measures retrieval against a gold set: questions, and what answers each of them. It knows no server; what
-// is measured is behind [Retriever].
+// Package eval measures retrieval against a gold set of questions and their answers. It knows no server: the system
+// under test is behind [Retriever].
 //
 // # Gold sets
 //
@@ -17,19 +17,19 @@
 //	agent     memories of one agent; empty means all
 //	category  metrics are also averaged by category …
 //	lang      … and by language, such as "en"
-//	as_of     what was believed then: "2006-01-02" (the end of the day) or "2006-01-02T15:04:05Z"
-//	relevant  references to all that answers the question
-//	abstain   true for a question that nothing in the memory answers; relevant is empty then
+//	as_of     the time whose beliefs are asked for: "2006-01-02" (the end of the day) or "2006-01-02T15:04:05Z"
+//	relevant  references to all answers to the question
+//	abstain   true for a question without an answer in the memory; relevant is empty then
 //
 // id and query are required, and so is one of relevant and abstain. A reference names one thing:
 //
-//	{"entry":"ID"}  {"task":"ID"}  {"fact":"ID"}   what has the id
-//	{"session":"S","message":2}                    the message, counted from 0, or what quotes it
+//	{"entry":"ID"}  {"task":"ID"}  {"fact":"ID"}   the result with the id
+//	{"session":"S","message":2}                    the message, counted from 0, or a result that quotes it
 //	{"session":"S"}                                anything from the session
 //	{"text":"Thursday evening"}                    anything with the text, whatever the case and the spaces
 //
-// A text beside another reference narrows it: what is found must have the text too. Of a long message it tells the part
-// that answers from the rest.
+// A text next to another reference narrows it: the result must have the text too. In a long message it separates the
+// part with the answer from the rest.
 //
 // # Metrics
 //

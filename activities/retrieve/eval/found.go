@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Kind is what was found.
+// Kind is the kind of a result.
 type Kind string
 
 // The kinds.
@@ -27,16 +27,16 @@ type Found struct {
 	// Session and Messages are where it was said: the message itself, or those that it quotes.
 	Session  string
 	Messages []int
-	// Text is what the result says, its quotes included.
+	// Text is the text of the result, its quotes included.
 	Text  string
 	Score float64
 	// Weak is true for a result that the retriever itself doubts.
 	Weak bool
-	// Also are other entries that say the same, if the retriever returns them as one result.
+	// Also are other entries with the same statement, if the retriever returns them as one result.
 	Also []Found
 }
 
-// Retriever is what is measured.
+// Retriever is the system under test.
 type Retriever interface {
 	// Retrieve returns up to limit results, the best first.
 	Retrieve(ctx context.Context, q Question, limit int) ([]Found, error)
@@ -75,7 +75,7 @@ func (f Found) satisfies(r Ref) bool {
 	return named && strings.Contains(f.Text, normal(r.Text))
 }
 
-// normal is a text without what makes no difference to a reference: case, and how much space there is.
+// normal returns the text in lower case and NFC, with single spaces: references ignore these differences.
 func normal(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFC.String(text))), " ")
 }

@@ -17,7 +17,7 @@ const (
 	MaxQuestions = 100_000
 )
 
-// ErrInput is wrapped by every error about what a file says. The error names the file, the line and the field.
+// ErrInput is wrapped by every error about the content of a file. The error names the file, the line and the field.
 var ErrInput = errors.New("invalid input")
 
 // inputError is a mistake in a file.

@@ -101,7 +101,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// What can be read can be written, and is then read as the same.
+// A gold set that can be read can be written, and then reads as the same.
 func FuzzReadGoldSet(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"q","query":"x","relevant":[{"session":"s","message":2,"text":"y"}]}`, `{"id":"q","query":"x","abstain":true,"as_of":"2026-01-02"}`,

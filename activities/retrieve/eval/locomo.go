@@ -96,7 +96,7 @@ func (d *Dataset) addLocomoSessions(s locomoSample) (map[dialogID]Ref, error) {
 			continue
 		}
 		var date string
-		_ = json.Unmarshal(s.Conversation[key+"_date_time"], &date) // What is no text is no date.
+		_ = json.Unmarshal(s.Conversation[key+"_date_time"], &date) // A value that is no text is no date.
 		at, err := time.Parse("3:04 pm on 2 January, 2006", strings.TrimSpace(date))
 		if err != nil {
 			return nil, fmt.Errorf("%s_date_time is %q: want one like \"3:04 pm on 2 January, 2006\"", key, date)

@@ -76,7 +76,7 @@ func ndcg(ranks []int, k int) float64 {
 
 func discount(rank int) float64 { return 1 / math.Log2(float64(rank)+1) }
 
-// Summary holds the metrics of questions. What is averaged over no question is 0.
+// Summary holds the metrics of questions. An average over no question is 0.
 type Summary struct {
 	// Questions counts those with references, Abstentions the others, and Refs the references.
 	Questions   int `json:"questions"`

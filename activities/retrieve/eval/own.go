@@ -21,27 +21,27 @@ import (
 
 const maxOwn = 256 << 20 // bytes
 
-// ownColumns are what a table of one's own questions may have.
+// ownColumns are the possible columns of a user's own table of questions.
 var ownColumns = []string{
 	"id", "question", "answer", "entry", "task", "fact", "session", "message",
 	"project", "user", "agent", "category", "lang", "as_of", "abstain",
 }
 
-// ownRow is a row: the values of each column, those that are empty left out. Lists have several.
+// ownRow is a row: the values of each non-empty column. Lists have several.
 type ownRow map[string][]string
 
 // ownProject is the project of questions and messages that name none.
 const ownProject = "default"
 
-// Own reads questions of one's own. The file is CSV, whose first line names the columns, or JSON lines with the columns as
-// fields. A row has a question and what answers it:
+// Own reads a user's own questions. The file is CSV, whose first line names the columns, or JSON lines with the columns
+// as fields. A row has a question and its answers:
 //
 //   - answer: a part of the text that answers, in its own words
 //   - or entry, task, fact: ids, or session, alone or with message; several are separated by ";" or are a list
-//   - or abstain: true, if nothing does
+//   - or abstain: true, if there is no answer
 //
-// An answer beside one id narrows it. The columns id, project, user, agent, category, lang and as_of are as in a gold set. An
-// id is by default made of the project and the question.
+// An answer together with one id narrows it. The columns id, project, user, agent, category, lang and as_of are as in a
+// gold set. The default id is derived from the project and the question.
 //
 // sessions, if not nil, are the messages that the questions are about: JSON lines with project, session, role, speaker,
 // time and text, of which session and text are required. An answer must be in one of them then.
@@ -81,7 +81,7 @@ func Own(questions io.Reader, name string, sessions io.Reader, sessionsName stri
 	return d, nil
 }
 
-// readOwnRows calls fn with each row. What is named .csv is CSV, and so is what does not begin with a brace.
+// readOwnRows calls fn with each row. A file is CSV if its name ends with .csv or it does not begin with a brace.
 func readOwnRows(r io.Reader, name string, fn func(line int, row ownRow) error) error {
 	data, err := readAll(r, name, maxOwn)
 	if err != nil {
@@ -224,7 +224,7 @@ func (d *Dataset) ownQuestion(row ownRow) (Question, error) {
 	return q, nil
 }
 
-// ownRefs returns what the row says answers the question.
+// ownRefs returns the references of the row.
 func (d *Dataset) ownRefs(row ownRow, project string) ([]Ref, error) {
 	var refs []Ref
 	for _, id := range row["entry"] {

@@ -30,7 +30,7 @@ func readOwn(t *testing.T) Dataset {
 	return d
 }
 
-// goldset.jsonl is what the importer makes of the questions.
+// goldset.jsonl is the importer's output for the questions.
 func TestGoldSetOfTheRepository(t *testing.T) {
 	t.Parallel()
 	d := readOwn(t)
@@ -83,7 +83,7 @@ func sharedTerms(a, b string) []string {
 	return shared
 }
 
-// Words alone keep the floors of floors.json. They are low: what a model finds comes on top.
+// Words alone keep the floors of floors.json. The floors are low: a model finds more.
 func TestFloors(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("testdata", "floors.json"))

@@ -23,7 +23,7 @@ type Question struct {
 	Abstain  bool
 }
 
-// Ref names what answers a question.
+// Ref names an answer to a question.
 type Ref struct {
 	Entry   string `json:"entry,omitempty"`
 	Task    string `json:"task,omitempty"`

@@ -15,7 +15,7 @@ const (
 	maxResult     = 256 << 20 // bytes
 )
 
-// Result is what a run measured.
+// Result holds the measurements of a run.
 type Result struct {
 	Version  int               `json:"version"`
 	GoldSet  GoldSet           `json:"goldset"`
@@ -41,7 +41,7 @@ type GoldSet struct {
 	Questions int    `json:"questions"`
 }
 
-// Answer is what became of a question.
+// Answer is the result of a question.
 type Answer struct {
 	ID       string `json:"id"`
 	Category string `json:"category,omitempty"`
@@ -66,7 +66,7 @@ func (r Result) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadResult reads what [Result.Write] wrote. name is that of the file, for errors; these wrap [ErrInput] unless the
+// ReadResult reads the output of [Result.Write]. name is that of the file, for errors; these wrap [ErrInput] unless the
 // reader fails.
 func ReadResult(r io.Reader, name string) (Result, error) {
 	data, err := readAll(r, name, maxResult)

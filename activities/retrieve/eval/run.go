@@ -23,10 +23,10 @@ const (
 type Options struct {
 	// Limit is how many results are asked for, [Deepest] at least, which is the default. MRR looks at all of them.
 	Limit int
-	// Concurrency is how many questions are asked at a time. Default: 1, because questions that wait for each other
-	// tell nothing about latency.
+	// Concurrency is how many questions are asked at a time. Default: 1, because questions that wait for each other do
+	// not show the latency.
 	Concurrency int
-	// Half is the part of the questions that is asked. Default: all.
+	// Half is the part of the questions to ask. Default: all.
 	Half Half
 	// Settings and Embedder are written into the result: how the retriever is configured, and the version of its vectors.
 	Settings map[string]string

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// answering is a retriever that returns what is prepared for each question.
+// answering is a retriever that returns prepared results for each question.
 type answering map[string][]Found
 
 func (a answering) Retrieve(_ context.Context, q Question, limit int) ([]Found, error) {

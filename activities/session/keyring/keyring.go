@@ -1,7 +1,7 @@
-// Package keyring reads files of keys and encrypts with them: what Temporal stores, and what redaction took out of
-// messages. Keys can be rotated, because each ciphertext names its own.
+// Package keyring reads key files and encrypts with their keys: the payloads that Temporal stores, and the text that
+// redaction removed from messages. Keys can be rotated, because each ciphertext names its own.
 //
-// The package imports nothing of the project, because hooks of agents use it.
+// The package imports nothing of the project, because agent hooks use it.
 package keyring
 
 import (
@@ -43,11 +43,11 @@ type key struct {
 	aead cipher.AEAD
 }
 
-// keyID is what an id may be: it stands beside each ciphertext, in the open.
+// keyID matches a valid key id. It is stored unencrypted next to each ciphertext.
 var keyID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,32}$`)
 
 // Load reads a key file. An empty path gives a ring without keys. A file that others than its owner can read or change is
-// refused. Errors say what the keys are for, such as "payload".
+// refused. Errors name the purpose of the keys, such as "payload".
 func Load(what, path string) (*Ring, error) {
 	if path == "" {
 		return &Ring{}, nil
@@ -179,7 +179,7 @@ func (r *Ring) Seal(plain, additional []byte) (id string, sealed []byte) {
 	return k.id, k.aead.Seal(nil, nil, plain, additional)
 }
 
-// Open decrypts what Seal has encrypted with the key. Without the key, the error is [ErrNoKey].
+// Open decrypts a ciphertext that Seal returned for the key. Without the key, the error is [ErrNoKey].
 func (r *Ring) Open(id string, sealed, additional []byte) ([]byte, error) {
 	k := r.find(id)
 	if k == nil {

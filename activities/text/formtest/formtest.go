@@ -1,4 +1,4 @@
-// Package formtest holds normal forms to what they returned when their version was made.
+// Package formtest pins each version of a normal form to its first results.
 package formtest
 
 import (
@@ -24,9 +24,9 @@ var Update = flag.Bool("update", false, "write the golden file of what has none"
 // everyCharacter begins the line of a golden file with the digest over all characters.
 const everyCharacter = "every character: "
 
-// Pin compares what a form returns with its golden file, testdata/form-NAME-VERSION.txt: for each of the
-// [Inputs], and a digest for every character of Unicode, alone and inside a word. With -update it writes
-// a file that is missing. It never changes one: another outcome is another version.
+// Pin compares the results of a form with its golden file, testdata/form-NAME-VERSION.txt: for each of
+// the [Inputs], and a digest for every character of Unicode, alone and inside a word. With -update it
+// writes a file that is missing. It never changes an existing one: another result is another version.
 func Pin(t *testing.T, form text.Form) {
 	t.Helper()
 	path := fmt.Sprintf("testdata/form-%s-%d.txt", form.Name, form.Version)

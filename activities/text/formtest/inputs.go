@@ -48,19 +48,19 @@ var invisible = []string{
 	"\u200b", "\ufdd0 \U0010ffff \ue000",
 }
 
-// titles are what people and models write for one title.
+// titles are titles as people and models write them.
 var titles = []string{
 	"Fix login bug", " fix login bug!", "**Fix login bug**", "- [ ] Fix login bug", "- [x] Fix login bug", "# Fix login bug", "(Fix login bug)", "[Fix] login (bug)", "【Fix login bug】",
 	"FIX the LOGIN bug…", "Fix login-bug", "fix_login_bug", "Fix: login, bug", "Fix ‘login’ bug?!", "* [ ] - nested", "((a b))", "__init__", "*ptr", "do_not_merge", "-1", "1. First", "1 bug",
 	"Sync a-b c", "Sync a b-c", "phase-1", "x-1 1-x", "2026-03-01", "us-east-1", "the", "the the", "The Thing", "f(x) y", "it's Its",
 }
 
-// names are what search has to find by its parts.
+// names are texts that search has to find by their parts.
 var names = []string{
 	"activities/vector/client.go", "camelCase HTTPServer parseURL", "v1.2.3-rc1+build", "user@example.com", "deploys deploying deployed deploy", "snake_case kebab-case", "don't", "www.example.com:8080/a?b=c",
 }
 
-// addresses are of web pages, and what looks like them.
+// addresses are URLs of web pages, and texts that look like them.
 var addresses = []string{
 	"https://example.com/a/b?x=1&y=2", "HTTP://EXAMPLE.com:80/a/b/?y=2&x=1&utm_source=z", "https://user@www.example.com:443/a/./c/../b#top", "https://example.com./#/route/", "https://例え.テスト/日本語?q=값",
 	"https://münchen.de/Straße", "https://xn--mnchen-3ya.de/Stra%C3%9Fe", "http://[::1]:8080/", "http://[::1", "ftp://example.com", "https://", "https://a b/", "https://example.com/%61%2Fb?b=2&b=1&a", "https://www./x",

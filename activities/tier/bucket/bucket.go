@@ -85,7 +85,7 @@ type answerError struct {
 func (e *answerError) Error() string { return e.err.Error() }
 func (e *answerError) Unwrap() error { return e.err }
 
-// HTTPStatusCode tells package tier the status.
+// HTTPStatusCode returns the status to package tier.
 func (e *answerError) HTTPStatusCode() int { return e.status }
 
 func statusOf(err error) int {

@@ -19,8 +19,8 @@ type tools map[string]tool
 // tool reads a call when its result is there and reports no failure.
 type tool struct {
 	read func(b *builder, c call)
-	// answers says that the harness alone writes the result, with the user's words. That is so in the harness's own sessions:
-	// elsewhere a tool of the same name may be anyone's.
+	// answers says that only the harness writes the result, with the user's words. That holds in the harness's own
+	// sessions: elsewhere a tool of the same name may be anyone's.
 	answers bool
 	// lists says that the call counts without a result.
 	lists bool
@@ -123,8 +123,8 @@ var stateMarks = map[string]string{
 // item is an item of a to-do list.
 type item struct{ id, text, state string }
 
-// todoList reads a list in which each call gives all items, unless it says that they are to be merged. The paths are those of
-// the list, which may be Markdown, and of the text and the state of an item.
+// todoList reads a list whose calls each give all items, unless a call asks to merge them. The paths lead to the list,
+// which may be Markdown, and to the text and the state of an item.
 func todoList(list, text, state string) tool {
 	return tool{lists: true, answers: true, read: func(b *builder, c call) {
 		items := firstOf(c.args, list, "content")
@@ -282,7 +282,7 @@ func (b *builder) rules(c call, file, before, after string) {
 	}
 }
 
-// redacted returns how many bytes of a line stand for redacted text.
+// redacted returns how many bytes of a line are placeholders of redacted text.
 func redacted(line string) int {
 	n := 0
 	for _, place := range schema.Redactions(line) {

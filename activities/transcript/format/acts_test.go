@@ -110,7 +110,7 @@ func TestClaudeCodeActs(t *testing.T) {
 	}
 }
 
-// The tools of all harnesses are known by their names, in whichever file they stand.
+// The tools of all harnesses are known by their names, in any file.
 func TestActsOfHarnesses(t *testing.T) {
 	t.Parallel()
 	const ok = "ok"
@@ -198,7 +198,7 @@ func calls(t *testing.T, format, tool, args, result string) string {
 	return strings.Join(out, "\n")
 }
 
-// An answer is redacted with its question, which may tell that it is a secret.
+// An answer is redacted with its question, which may show that it is a secret.
 func TestAnswersAreRedactedWithTheirQuestions(t *testing.T) {
 	t.Parallel()
 	secret := strings.Repeat("s3cr3t", 2) + "Xy9Q"
@@ -229,7 +229,7 @@ func TestRenamedTask(t *testing.T) {
 			claudeCall("3", "todo", json.RawMessage(list("")), "ok", nil, false)))
 }
 
-// An instruction that the user types for the agent's memory is the user's, if nothing else stands in the message.
+// An instruction that the user types for the agent's memory is the user's, if the message contains nothing else.
 func TestMemorized(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"axiommind/schema"
 )
 
-// aider reads a Markdown log of many sessions. Only their starts tell a time, without a zone.
+// aider reads a Markdown log of many sessions. Only their starts have a time, without a zone.
 var aider = Format{
 	Name: "aider", Title: "aider", Files: "chat history (Markdown)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/aider.md",
@@ -21,8 +21,8 @@ func isAider(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(aiderStart)) || bytes.Contains(head, []byte("\n"+aiderStart))
 }
 
-// parseAider reads a chat history of aider: "#### " opens what the user wrote, "> " what the
-// program printed, the rest is the model's.
+// parseAider reads a chat history of aider: "#### " opens the user's text, "> " the program's output, the rest is the
+// model's.
 func parseAider(s *source, b *builder) error {
 	data, err := s.all()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// antigravity reads one step a line. What the user typed is wrapped, and followed by metadata. The id of
-// the session is the name of a directory. Times are RFC 3339.
+// antigravity reads one step a line. The user's text is wrapped, and followed by metadata. The id of the session is the
+// name of a directory. Times are RFC 3339.
 var antigravity = Format{
 	Name: "antigravity", Title: "Antigravity", Files: "transcript (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/antigravity.md",
@@ -57,7 +57,7 @@ func antigravityRecord(b *builder, line int, rec gjson.Result) {
 	})
 }
 
-// antigravityRequest parts what the user typed from the wrapper and the machine's metadata.
+// antigravityRequest separates the user's text from the wrapper and the metadata.
 func antigravityRequest(text string) (request, metadata string) {
 	const open, end, meta = "<USER_REQUEST>", "</USER_REQUEST>", "<ADDITIONAL_METADATA>"
 	start := strings.Index(text, open)

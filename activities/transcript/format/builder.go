@@ -38,7 +38,7 @@ type builder struct {
 	// known are the tools by which agents say something, and answering those whose results hold the user's words.
 	known     tools
 	answering map[[2]string]bool
-	// fallbackID names the session where the source tells no id.
+	// fallbackID names the session if the source has no id.
 	fallbackID string
 	sessions   []*session
 	byID       map[string]*session
@@ -78,10 +78,10 @@ type session struct {
 	list    []item
 	// open is the source id of the message that a following chunk continues.
 	open string
-	// chunked says that messages came in chunks: they are redacted, and the user's are taken apart, at the end, when they are
-	// whole.
+	// chunked says that messages came in chunks. When they are whole, at the end, they are redacted, and the user's are
+	// split.
 	chunked bool
-	// implicit says that ID comes from the name of the source: the first id that the source tells replaces it.
+	// implicit says that ID comes from the name of the source: the first id in the source replaces it.
 	implicit bool
 }
 
@@ -214,8 +214,8 @@ func (b *builder) append(m schema.Message) {
 	s.Messages = append(s.Messages, m)
 }
 
-// addApart adds a message whose kind is known, and what a harness injected into it as messages of its own. It is redacted
-// as a whole: a private passage may hold what was injected.
+// addApart adds a message of known kind, and passages that a harness injected into it as messages of their own. It
+// redacts the message as a whole, because a private passage may contain injected text.
 func (b *builder) addApart(m schema.Message) {
 	m.Text = b.sanitize(m.Line, m.Text)
 	b.redact(&m)
@@ -266,7 +266,7 @@ func (b *builder) redacted(text string) string {
 	return text
 }
 
-// sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.
+// sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes its changes.
 func (b *builder) sanitize(line int, text string) string {
 	if b.texts += len(text); b.texts > b.opts.MaxDocument {
 		b.fail(tooLarge(int64(b.opts.MaxDocument), "bytes of text in its messages"))

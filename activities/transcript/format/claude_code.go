@@ -38,7 +38,7 @@ var claudeCode = Format{
 		"AskUserQuestion": questions, "ExitPlanMode": plan, "exit_plan_mode": plan,
 		"Bash": shell("command"), "Write": byHarness(edit("")), "Edit": byHarness(edit("")), "MultiEdit": byHarness(edit("edits")),
 	},
-	beside: []companion{{what: "settings", isRecord: hasFields("permissions.allow")}},
+	companions: []companion{{description: "settings", isRecord: hasFields("permissions.allow")}},
 }
 
 func isClaude(rec gjson.Result) bool {

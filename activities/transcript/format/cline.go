@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// cline reads the messages of a task, in which the results of tools are texts of the user. Only newer
-// versions tell an id and times, in milliseconds since the epoch.
+// cline reads the messages of a task, in which the results of tools are texts of the user. Only newer versions have an
+// id and times, in milliseconds since the epoch.
 var cline = Format{
 	Name: "cline", Title: "Cline", Files: "messages.json or api_conversation_history.json",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/cline.md",
@@ -22,9 +22,9 @@ var cline = Format{
 	},
 	messageFiles: []string{clineHistory + ".json"}, sameNames: []string{clineHistory},
 	injects: injections{tags: "environment_details explicit_instructions file_content_from_mentions"},
-	beside: []companion{
-		{what: "a list of tasks", isRecord: hasFields("id", "task", "tokensIn")},
-		{what: stateOfSession, isRecord: hasFields("session_id", "messages_path")},
+	companions: []companion{
+		{description: "a list of tasks", isRecord: hasFields("id", "task", "tokensIn")},
+		{description: stateOfSession, isRecord: hasFields("session_id", "messages_path")},
 	},
 }
 

@@ -38,8 +38,8 @@ func isCodex(rec gjson.Result) bool {
 	return false
 }
 
-// codexReader reads a rollout. Its event_msg lines repeat what the response items say. Only the
-// first session_meta counts: a fork repeats its parent's.
+// codexReader reads a rollout. Its event_msg lines repeat the text of the response items. Only the first session_meta
+// counts: a fork repeats its parent's.
 func codexReader() recordFunc {
 	named := false
 	return func(b *builder, line int, rec gjson.Result) {
@@ -72,7 +72,7 @@ func codexReader() recordFunc {
 	}
 }
 
-// codexFailed tells a command that failed by its report.
+// codexFailed matches the report of a command that failed.
 var codexFailed = regexp.MustCompile(`(?m)^(?:Exit code: |Process exited with code )-?[1-9]`)
 
 // codexHead returns the harness's report of a command, before the command's output.

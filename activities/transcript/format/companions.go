@@ -6,52 +6,52 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// companion is a file that lies beside transcripts and is none.
+// companion is a kind of file that lies next to transcripts and is no transcript.
 type companion struct {
-	what string
-	// isFile tells it by its name, in lower case and without directories; isRecord by a JSON value of it.
+	description string
+	// isFile recognizes it by its name, in lower case and without directories; isRecord by a JSON value in it.
 	isFile   func(name string) bool
 	isRecord func(rec gjson.Result) bool
 }
 
 const stateOfSession = "the state of a session that has its own file"
 
-// commonCompanions lie beside the transcripts of any harness.
+// commonCompanions lie next to the transcripts of any harness.
 var commonCompanions = []companion{
-	{what: "a licence", isFile: hasStem("license", "licence", "copying", "notice")},
-	{what: "a description", isFile: func(name string) bool {
+	{description: "a licence", isFile: hasStem("license", "licence", "copying", "notice")},
+	{description: "a description", isFile: func(name string) bool {
 		return hasStem("readme")(name) || hasStem("source")(name) && strings.HasSuffix(name, ".txt")
 	}},
-	{what: "a registry", isRecord: hasFields("schema_version", "harnesses")},
-	{what: "a package description", isRecord: hasFields("name", "version", "dependencies")},
-	{what: "a package description", isRecord: hasFields("name", "version", "scripts")},
-	{what: "settings", isRecord: hasFields("mcpServers")},
+	{description: "a registry", isRecord: hasFields("schema_version", "harnesses")},
+	{description: "a package description", isRecord: hasFields("name", "version", "dependencies")},
+	{description: "a package description", isRecord: hasFields("name", "version", "scripts")},
+	{description: "settings", isRecord: hasFields("mcpServers")},
 }
 
 func companions() []companion {
 	all := commonCompanions
 	for _, f := range registry {
-		all = append(all[:len(all):len(all)], f.beside...)
+		all = append(all[:len(all):len(all)], f.companions...)
 	}
 	return all
 }
 
-// companionFile says what a file is whose name alone shows that it is no transcript; empty for any other.
+// companionFile describes a file whose name alone shows that it is no transcript. It returns "" for any other.
 func companionFile(base string) string {
 	name := strings.ToLower(base)
 	for _, c := range companions() {
 		if c.isFile != nil && c.isFile(name) {
-			return c.what
+			return c.description
 		}
 	}
 	return ""
 }
 
-// companionRecord says what a JSON value is that shows that its file is no transcript; empty for any other.
+// companionRecord describes a file with a JSON value that no transcript has. It returns "" for any other.
 func companionRecord(rec gjson.Result) string {
 	for _, c := range companions() {
 		if c.isRecord != nil && c.isRecord(rec) {
-			return c.what
+			return c.description
 		}
 	}
 	return ""
@@ -68,7 +68,7 @@ func hasFields(paths ...string) func(rec gjson.Result) bool {
 	}
 }
 
-// hasStem tells a file by its name up to the first dot.
+// hasStem recognizes a file by its name up to the first dot.
 func hasStem(stems ...string) func(name string) bool {
 	return func(name string) bool {
 		stem, _, _ := strings.Cut(name, ".")

@@ -55,7 +55,7 @@ func (b *builder) callOnce(m schema.Message, p part) {
 	b.parts(m, []part{p})
 }
 
-// text adds a text of the message m. What the harness injected becomes messages of its own.
+// text adds a text of the message m. Injected passages become messages of their own.
 func (b *builder) text(m schema.Message, text string) {
 	m.Text = text
 	switch {
@@ -187,7 +187,7 @@ func attachmentPart(kind string, block gjson.Result) part {
 	return part{kind: schema.KindContext, text: "[" + strings.TrimPrefix(kind, "input_") + label + "]"}
 }
 
-// resultText returns what a tool returned: the texts of its blocks, one a line, or else its JSON.
+// resultText returns the result of a tool: the texts of its blocks, one a line, or else its JSON.
 func resultText(v gjson.Result) string {
 	switch {
 	case v.Type == gjson.String:

@@ -64,7 +64,7 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 	if s.opts.CopyDatabase == nil || s.decoded {
 		err = s.spool(name)
 	} else if err = s.opts.CopyDatabase(b.ctx, name, s.opts.MaxDatabase); err == nil {
-		// Whoever counts or hashes what is read gets the whole of it.
+		// A hash or a count of the source needs all of its bytes.
 		_, err = io.Copy(io.Discard, s.r)
 	}
 	if err != nil {
@@ -157,8 +157,8 @@ func (d *database) columns(table string) map[string]bool {
 	return names
 }
 
-// sound returns an error unless the pages of a table are a tree. A few pages that refer to each other may stand for more rows
-// than any time is enough to skip, and the driver can't interrupt that.
+// sound returns an error unless the pages of a table are a tree. A few pages that refer to each other may represent
+// more rows than could be skipped in any time, and the driver can't interrupt that.
 func (d *database) sound(table string) error {
 	found := ""
 	err := d.each("PRAGMA quick_check('"+table+"')", func(r row) { found = cmp.Or(found, r.text("quick_check")) })

@@ -36,7 +36,7 @@ func makeDatabase(t *testing.T, dump string) string {
 	return name
 }
 
-// What a dump holds is read from the database that it makes, wherever that lies.
+// The sessions of a dump are read from the database that it makes, wherever that lies.
 func TestParseDatabases(t *testing.T) {
 	t.Parallel()
 	for _, one := range samples(t) {

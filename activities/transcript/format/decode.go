@@ -47,9 +47,9 @@ func decode(r io.Reader, head []byte) (io.Reader, func(), error) {
 	return nil, nil, nil
 }
 
-// utf16Order tells UTF-16 without a byte order mark. The high bytes of ASCII are NUL and stand all at
-// even places or all at odd ones. Where they are few, as in Korean or Chinese, they may as well be damage
-// to another encoding: then the head must be no text in UTF-8, and make a transcript when it is decoded.
+// utf16Order detects UTF-16 without a byte order mark. The high bytes of ASCII are NUL, either all at even places or
+// all at odd ones. A few of them, as in Korean or Chinese, may also be damage to another encoding: then the head must
+// be no text in UTF-8, and must decode to a transcript.
 func utf16Order(head []byte) (unicode.Endianness, bool) {
 	var nuls [2]int
 	for i, c := range head {

@@ -42,7 +42,7 @@ func detect(name string, head []byte) (string, error) {
 	return "", fmt.Errorf("%w: the content is of none that is known; %s", ErrUnknownFormat, formatHint())
 }
 
-// detectText tells a format that is not JSON; nil for none.
+// detectText detects a format that is not JSON; nil for none.
 func detectText(head []byte) *Format {
 	for i := range registry {
 		if f := &registry[i]; f.isText != nil && f.isText(head) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The path tells formats apart whose content is alike.
+// The path distinguishes formats with similar content.
 func TestDetectByPath(t *testing.T) {
 	t.Parallel()
 	const piLine = `{"type":"session","version":3,"id":"r1","timestamp":"2026-07-17T10:00:00Z"}`

@@ -26,8 +26,8 @@ var loadable = regexp.MustCompile(`(?i)^(create\s+table|insert\s+(or\s+\w+\s+)?i
 
 var sqlSelect = regexp.MustCompile(`(?i)\bselect\b`)
 
-// queries reports whether a statement asks for rows, as INSERT … SELECT and CREATE TABLE … AS do: a few words may stand for any
-// number of them.
+// queries reports whether a statement asks for rows, as INSERT … SELECT and CREATE TABLE … AS do: a few words may
+// produce any number of them.
 func queries(stmt string) bool {
 	var code strings.Builder
 	for i := 0; i < len(stmt); {

@@ -10,47 +10,46 @@ import (
 // Format is one way in which sessions are written: a harness's own, or a common one. Each has a file of its
 // own, which holds all that is particular to it.
 type Format struct {
-	// Name is what --format takes and what a session remembers: lower case, with hyphens. The file of the
-	// format has the same name, with underscores.
+	// Name is the value of --format and of a session's format: lower case, with hyphens. The file of the format has the
+	// same name, with underscores.
 	Name string
 	// Title is the name of the harness or product, and Files says which of its files are read.
 	Title, Files string
 	// Reference says where the format is documented: a specification, or code that writes or reads it.
 	Reference string
-	// Dirs are patterns, as of [path.Match], of the files and directories under a home that hold the
-	// sessions. They are as narrow as they can be: beside them lie credentials. Nowhere for what no agent
-	// keeps.
+	// Dirs are patterns, as of [path.Match], of the files and directories under a home that hold the sessions. They are
+	// as narrow as possible, because credentials lie next to the sessions. It is nowhere if no agent keeps the format.
 	Dirs []string
 
-	// isRecord tells a JSON value of the format, and reader makes the function that reads the values of one
+	// isRecord recognizes a JSON value of the format, and reader makes the function that reads the values of one
 	// source. With lists, a value may be an array.
 	isRecord func(rec gjson.Result) bool
 	reader   func() recordFunc
 	lists    bool
-	// family names formats whose JSON is alike. Parts of the path tell them apart, in lower case; the one
-	// without any is meant where no part is found.
+	// family names formats with similar JSON. Parts of the path distinguish them, in lower case; the format without any
+	// is the default.
 	family    string
 	pathHints []string
 	// messageFiles are names of files that hold plain messages of this format.
 	messageFiles []string
 
-	// isText tells a source that is not JSON by its first bytes, and readText reads it.
+	// isText recognizes a source that is not JSON by its first bytes, and readText reads it.
 	isText   func(head []byte) bool
 	readText func(s *source, b *builder) error
 
-	// tables tell and read a SQLite database.
+	// tables recognize and read a SQLite database.
 	tables tables
 
-	// injects are what the harness puts into a user's message.
+	// injects are the passages that the harness puts into a user's message.
 	injects injections
-	// tools are those by which the agent says something.
+	// tools are the tools by which the agent says something.
 	tools tools
-	// beside are the files that the harness keeps beside its transcripts.
-	beside []companion
+	// companions are the files that the harness keeps next to its transcripts.
+	companions []companion
 	// sameNames are names of files, without their extensions, that are the same for every session: the
 	// directory above names the session, unless it is one of sameDirs.
 	sameNames, sameDirs []string
-	// anonymous says that the name of a source does not name the session.
+	// anonymous says that the session's id does not come from the name of the source.
 	anonymous bool
 }
 
@@ -66,7 +65,7 @@ var registry = []Format{
 // nowhere is where an export, or a text, lies.
 var nowhere = []string{}
 
-// All lists what can be read, in the order of detection.
+// All lists the readable formats, in the order of detection.
 func All() []Format { return slices.Clone(registry) }
 
 func formatHint() string {

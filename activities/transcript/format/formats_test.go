@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each format has a name and a file of its own, and tells what a reader of the topic wants to know.
+// Each format has a name and a file of its own, and describes itself for a reader of the topic.
 func TestFormatsAreDescribed(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
@@ -38,7 +38,7 @@ func TestFormatsAreDescribed(t *testing.T) {
 
 func fileOf(format string) string { return strings.ReplaceAll(format, "-", "_") + ".go" }
 
-// What a file declares is registered: a format that is not in the registry is never detected.
+// Every format that a file declares is registered: one that is not in the registry is never detected.
 func TestFormatsAreRegistered(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

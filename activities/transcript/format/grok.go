@@ -18,8 +18,8 @@ var grok = Format{
 	tools: tools{
 		"run_terminal_command": shell("command"), "search_replace": edit(""),
 	},
-	sameNames: []string{"updates"},
-	beside:    []companion{{what: stateOfSession, isRecord: hasFields("info.id", "session_summary")}},
+	sameNames:  []string{"updates"},
+	companions: []companion{{description: stateOfSession, isRecord: hasFields("info.id", "session_summary")}},
 }
 
 func isGrok(rec gjson.Result) bool { return rec.Get("params.update.sessionUpdate").Exists() }

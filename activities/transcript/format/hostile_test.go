@@ -97,7 +97,7 @@ func TestParseSkipsTooManyValues(t *testing.T) {
 	require.Len(t, s.Messages, 1)
 }
 
-// A file ends with its context, whatever it is read with.
+// The reading of a file ends with its context, in any format.
 func TestParseEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	why := errors.New("the worker stops")

@@ -8,22 +8,23 @@ import (
 	"axiommind/schema"
 )
 
-// injections are what a harness puts into a user's message.
+// injections describe the passages that a harness puts into a user's message.
 type injections struct {
 	// tags are names of elements, separated by blanks.
 	tags string
-	// starts open messages that the harness wrote in the user's name.
+	// starts are the first words of messages that the harness wrote in the user's name.
 	starts []string
-	// prefix matches what the harness writes before the user's own words.
+	// prefix matches text of the harness before the user's own words.
 	prefix *regexp.Regexp
 }
 
-// memoryTags enclose what plugins for memory, and those for uploads, put into a user's message, whatever the harness.
+// memoryTags enclose passages that plugins for memory and for uploads put into a user's message, in any harness.
 const memoryTags = `relevant_memories retrieved_memory memory_context supermemory-context current_memory user_memory
 	uploaded_files current_uploads`
 
-// aloneTags do so too, but are common words. They count only where nothing else stands on the lines of their tags.
-const aloneTags = "memory memories remembered"
+// lineTags enclose such passages too, but are common words. They count only if nothing else is on the lines of their
+// tags.
+const lineTags = "memory memories remembered"
 
 // marks are the injections of all formats. All of them count in every session, because sessions are exported,
 // converted, and copied from one harness to another.
@@ -42,8 +43,8 @@ func marksOf(formats []Format) *marks {
 		}
 	}
 	add(memoryTags)
-	add(aloneTags)
-	for tag := range strings.FieldsSeq(aloneTags) {
+	add(lineTags)
+	for tag := range strings.FieldsSeq(lineTags) {
 		m.alone[tag] = true
 	}
 	for _, f := range formats {
@@ -56,9 +57,9 @@ func marksOf(formats []Format) *marks {
 	return m
 }
 
-// Apart returns a message as messages of what the user wrote and what a harness injected. Their texts together are the
-// text. Only a user's text is taken apart.
-func Apart(m schema.Message) []schema.Message { return allMarks().apart(m) }
+// Split splits a message into the user's own text and injected passages. Their texts together are the text. Only a
+// user's text is split.
+func Split(m schema.Message) []schema.Message { return allMarks().apart(m) }
 
 func (m *marks) apart(message schema.Message) []schema.Message {
 	if message.Role != schema.RoleUser || message.Kind != schema.KindText || message.Text == "" {
@@ -85,9 +86,8 @@ type segment struct {
 	injected bool
 }
 
-// split splits a user's text into what the user wrote and what a harness injected. The segments together are
-// the text. An element counts if it is closed, starts a line or follows another element, and stands in no block of
-// code.
+// split splits a user's text into the user's own and injected segments. The segments together are the text. An element
+// counts if it is closed, starts a line or follows another element, and is in no block of code.
 func (m *marks) split(text string) []segment {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	for _, start := range m.starts {
@@ -165,8 +165,7 @@ func (s *splitter) next(at int) (start, length int) {
 // maxTagLen bounds the attributes of a tag.
 const maxTagLen = 1 << 10
 
-// elementLen returns the length of the closed injected element at a place, else 0. Bare says that no blank stands
-// before it.
+// elementLen returns the length of the closed injected element at a place, else 0. Bare says that no blank precedes it.
 func (s *splitter) elementLen(at int, bare bool) int {
 	name, open := openTag(s.text[at:])
 	known := name
@@ -210,13 +209,13 @@ func openTag(text string) (name string, length int) {
 
 func isNameByte(c byte) bool { return c == '-' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// elements tells where the elements of a name end. A closing tag closes the last one that is open. If none is left for
-// an element because its text mentions a tag, the element ends at the next closing tag.
+// elements holds the ends of a name's elements. A closing tag closes the last one that is open. If none is left for an
+// element because its text mentions a tag, the element ends at the next closing tag.
 type elements struct {
 	// ends maps where elements begin to where they end.
 	ends map[int]int
-	// closes are where the closing tags end, in order. Mentioned says of each that what it closes does not start a line,
-	// or is nothing.
+	// closes are where the closing tags end, in order. Mentioned says for each that its opening tag does not start a
+	// line, or is missing.
 	closes    []int
 	mentioned []bool
 }
@@ -259,7 +258,7 @@ func (e *elements) end(begins, ends int) int {
 	return -1
 }
 
-// startsLine reports whether only blanks stand before a place on its line.
+// startsLine reports whether only blanks precede a place on its line.
 func startsLine(text string, at int) bool {
 	before := strings.TrimRight(text[:at], " \t\r")
 	return before == "" || before[len(before)-1] == '\n'

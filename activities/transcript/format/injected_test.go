@@ -49,7 +49,7 @@ func TestSplitInjected(t *testing.T) {
 			theirs("<uploaded_files>\n- a.pdf (3 KB)\n</uploaded_files>"), mine("\n\nsum it up"),
 		}},
 		{"<current_uploads>a</current_uploads> sum it up", []segment{theirs("<current_uploads>a</current_uploads>"), mine(" sum it up")}},
-		// What the user writes about stays the user's.
+		// Tags that the user writes about stay the user's.
 		{"how does the <memory> tag end? with </memory>", []segment{mine("how does the <memory> tag end? with </memory>")}},
 		{"<memory> is my tag, and </memory> ends it.", []segment{mine("<memory> is my tag, and </memory> ends it.")}},
 		{"<domain>\n  <memory unit='KiB'>8</memory>\n</domain>", []segment{mine("<domain>\n  <memory unit='KiB'>8</memory>\n</domain>")}},
@@ -98,7 +98,7 @@ func TestSplitInjectedIsLinear(t *testing.T) {
 	}
 }
 
-// What comes back from a memory without a tag around it.
+// Memory is recognized without a tag around it.
 func TestSplitMemory(t *testing.T) {
 	t.Parallel()
 	mine := func(s string) segment { return segment{s, false} }

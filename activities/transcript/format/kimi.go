@@ -20,9 +20,9 @@ var kimi = Format{
 		"WriteFile": edit(""), "AskUserQuestion": questions, "ExitPlanMode": plan,
 	},
 	sameNames: []string{"wire"}, sameDirs: []string{"agents", "main"},
-	beside: []companion{
-		{what: stateOfSession, isRecord: hasFields("createdAt", "lastPrompt")},
-		{what: stateOfSession, isRecord: hasFields("workDir", "agents")},
+	companions: []companion{
+		{description: stateOfSession, isRecord: hasFields("createdAt", "lastPrompt")},
+		{description: stateOfSession, isRecord: hasFields("workDir", "agents")},
 	},
 }
 

@@ -18,7 +18,7 @@ func eachLine(text string, fn func(n int, line string, fenced bool)) {
 
 func trimBreaks(text string) string { return strings.Trim(text, "\r\n") }
 
-// fences tells which lines of a text lie in a fenced block of code that is closed. It is asked about lines in order.
+// fences finds the lines of a text in a closed fenced block of code. It is asked about lines in order.
 type fences struct {
 	text string
 	// end is where the block ends that was entered last.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file knows the two texts that memory comes back in without a tag: the context block that is made of facts and
-// profile, and the preface that stands for turns that were compacted. An agent puts both into a user's message.
+// This file recognizes two texts of memory without a tag: the context block of facts and profile, and the preface that
+// replaces compacted turns. An agent puts both into a user's message.
 
 // A preface ends with prefaceEnd. Other programs end theirs with a line of three hyphens.
 var (

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Memory is injected context in every format that holds what a user says, however the format cuts it.
+// Memory is injected context in every format with user messages, however the format cuts it.
 func TestMemoryIsContextInEveryFormat(t *testing.T) {
 	t.Parallel()
 	const memory = `<memory>\nUser Context:\n- Work: Nurse\n</memory>`

@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// messages reads what has a role and content in the shapes of OpenAI, Anthropic, Gemini and ShareGPT, and
-// Claude's export. Field names and times vary; see turn.
+// messages reads records with a role and content in the shapes of OpenAI, Anthropic, Gemini and ShareGPT, and Claude's
+// export. Field names and times vary; see turn.
 var messages = Format{
 	Name: "messages", Title: "messages", Files: "with role and content (JSON or JSONL), also wrapped or nested",
 	Reference: "the interfaces of OpenAI, Anthropic and Gemini",
@@ -26,8 +26,8 @@ func isMessages(rec gjson.Result) bool {
 // messagesReader reads messages: one a line or element, lists of them, or conversations that wrap
 // such a list.
 //
-// A list may be a snapshot that repeats what an earlier list of the source held, and goes on. Of
-// such a list only the continuation is read, so that a session logged after each turn is read once.
+// A list may be a snapshot that repeats an earlier list of the source and continues it. Only the continuation of such a
+// list is read, so that a session logged after each turn is read once.
 func messagesReader() recordFunc {
 	seen := make(map[string]bool)
 	return func(b *builder, line int, rec gjson.Result) {

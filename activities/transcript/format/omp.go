@@ -1,6 +1,6 @@
 package format
 
-// omp keeps the format of [pi]. The path tells them apart.
+// omp has the format of [pi]. The path distinguishes them.
 var omp = Format{
 	Name: "omp", Title: "Oh My Pi", Files: "session (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/omp.md",

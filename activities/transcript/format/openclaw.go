@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// openClaw keeps the format of [pi]. The path tells them apart.
+// openClaw has the format of [pi]. The path distinguishes them.
 var openClaw = Format{
 	Name: "openclaw", Title: "OpenClaw", Files: "session (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/openclaw.md",
@@ -15,9 +15,9 @@ var openClaw = Format{
 	tools: tools{
 		"exec": shell("command"),
 	},
-	beside: []companion{
-		{what: "a checkpoint of a session that has its own file", isFile: isOpenClawCheckpoint},
-		{what: "an index of sessions", isRecord: isOpenClawIndex},
+	companions: []companion{
+		{description: "a checkpoint of a session that has its own file", isFile: isOpenClawCheckpoint},
+		{description: "an index of sessions", isRecord: isOpenClawIndex},
 	},
 }
 

@@ -42,8 +42,8 @@ var (
 	// ErrUnknownFormat means that the source is of no known format, or that Options.Format names
 	// none.
 	ErrUnknownFormat = final(schema.ErrorUnknownFormat, errors.New("cannot tell the format"))
-	// ErrNotTranscript means that the source is known to be something else, such as the settings, the index
-	// or the licence beside the transcripts. An import of a directory passes it over.
+	// ErrNotTranscript means that the source is known to be something else, such as the settings, the index or the
+	// licence next to the transcripts. An import of a directory passes it over.
 	ErrNotTranscript = final(schema.ErrorUnknownFormat, errors.New("not a transcript"))
 	// ErrTooLarge means that a source exceeds one of the limits of Options, which the error names.
 	ErrTooLarge = final(schema.ErrorSourceUnreadable, errors.New("source is too large"))
@@ -69,8 +69,8 @@ func (f *failure) Unwrap() error       { return f.error }
 type Options struct {
 	// Format is the name of one of [All]. Default: detected.
 	Format string
-	// Name is the path of the source. Detection uses it where the content leaves several formats possible.
-	// It names the session where only the path tells the id.
+	// Name is the path of the source. Detection uses it where the content leaves several formats possible. It names the
+	// session if only the path contains the id.
 	Name string
 	// CopyDatabase copies the source, a SQLite database, with its write-ahead log to a new file called name, unless they have
 	// more bytes than the limit. Default: the database is copied from the reader, without the log.
@@ -84,7 +84,7 @@ type Options struct {
 	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
 	// several lines, plain text, Markdown, a SQL dump. It bounds the texts of all messages, too. Default: DefaultMaxDocument.
 	MaxDocument int
-	// Detected refuses a source whose content shows no format, whatever Format says.
+	// Detected refuses a source whose content shows no format, even if Format is set.
 	Detected bool
 	// MaxBytes bounds a source that is read record by record, in bytes once it is decompressed. Default: DefaultMaxBytes.
 	MaxBytes int64
@@ -98,7 +98,7 @@ type Options struct {
 	MaxSkipped int
 	// MaxTime bounds the reading of a source, with its redaction. Default: DefaultMaxTime.
 	MaxTime time.Duration
-	// KeepTakenOut has the messages keep what redaction takes out of them. Default: it is gone.
+	// KeepTakenOut keeps the originals of redacted passages with the messages. Default: they are dropped.
 	KeepTakenOut bool
 }
 
@@ -121,18 +121,18 @@ func tooLarge(limit int64, of string) error {
 
 // Session is one conversation of a source.
 type Session struct {
-	// ID is the harness's own id, which may stand in the source's name. It is empty where there is
-	// none, as in plain text.
+	// ID is the harness's own id, which may come from the source's name. It is empty if there is none, as in plain
+	// text.
 	ID     string
 	Format string
 	Title  string
-	// CWD is the working directory or workspace, where the source tells it: a hint of the project.
+	// CWD is the working directory or workspace, if the source has it: a hint of the project.
 	CWD string
-	// Started and Ended are the earliest and latest times the source tells, in UTC; zero for none.
+	// Started and Ended are the earliest and latest times in the source, in UTC; zero for none.
 	Started, Ended time.Time
 	// Messages have Index 0..n-1 and Key set. Their texts are valid UTF-8 without NUL bytes.
 	Messages []schema.Message
-	// Skipped lists what could not be read, and what was changed so that it could be.
+	// Skipped lists the unreadable parts of the source, and repairs that made others readable.
 	Skipped []schema.Skipped
 }
 
@@ -286,7 +286,7 @@ func (s *source) format() (*Format, error) {
 	return lookup(name)
 }
 
-// all reads the whole source. A compressed source that breaks off yields what came before.
+// all reads the whole source. A truncated compressed source yields the bytes before its end.
 func (s *source) all() ([]byte, error) {
 	if s.opts.Size > int64(s.opts.MaxDocument) && !s.decoded {
 		return nil, tooLarge(int64(s.opts.MaxDocument), "bytes in one piece")

@@ -32,7 +32,7 @@ func render(sessions []*Session) []string {
 	return out
 }
 
-// requireSound checks what holds for the sessions of every source.
+// requireSound checks the invariants of every source's sessions.
 func requireSound(t require.TestingT, sessions []*Session) {
 	require.NotEmpty(t, sessions)
 	for _, s := range sessions {

@@ -72,7 +72,7 @@ func messagesLine(t *rapid.T) string {
 	return "[1"
 }
 
-// A log that grows by lines only gains messages: what was ingested keeps its place and its key.
+// A log that grows by lines only gains messages: every earlier message keeps its place and its key.
 func TestAppendedLinesOnlyAppendMessages(t *testing.T) {
 	t.Parallel()
 	for format, line := range map[string]func(*rapid.T) string{"claude-code": claudeLine, "codex": codexLine, "messages": messagesLine} {
@@ -112,7 +112,7 @@ func requireGrown(t require.TestingT, before, after []*Session) {
 	}
 }
 
-// However a text is divided, what a person said stays verbatim: no byte is lost or made up.
+// However a text is divided, a person's words stay verbatim: no byte is lost or made up.
 func TestTextIsVerbatim(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

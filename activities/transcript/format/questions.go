@@ -21,7 +21,7 @@ var questions = tool{answers: true, read: func(b *builder, c call) {
 	if len(all) == 0 {
 		all = []gjson.Result{c.args}
 	}
-	// It is redacted as a whole: a question may tell that its answer is a secret.
+	// It is redacted as a whole: a question may show that its answer is a secret.
 	answers := firstOf(gjson.Parse(b.redacted(c.record.Raw)), "answers", "answer")
 	if !answers.Exists() && validJSON([]byte(c.result)) {
 		answers = firstOf(gjson.Parse(c.result), "answers", "responses", "user_response")
@@ -47,7 +47,7 @@ var questions = tool{answers: true, read: func(b *builder, c call) {
 	}
 }}
 
-// unanswered stand for an answer that the user did not give.
+// unanswered are texts in place of an answer that the user did not give.
 var unanswered = []string{"Unanswered", "(no option selected)", "None of the above"}
 
 // answerOf finds the answer to a question among those that the harness notes.
@@ -139,7 +139,7 @@ func bareAnswer(result string) string {
 	return ""
 }
 
-// A refused result begins with start. The user's words, if there are any, stand behind one of the marks, up to end.
+// A refused result begins with start. The user's words, if there are any, follow one of the marks, up to end.
 type refused struct {
 	start, end string
 	marks      []string

@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds the nesting of a JSON value, so that hostile input cannot exhaust the stack, and maxValues the values in it,
-// of which each takes 80 bytes once it is parsed.
+// maxDepth bounds the nesting of a JSON value, so that hostile input cannot exhaust the stack. maxValues bounds the
+// values in it: each takes 80 bytes once it is parsed.
 const (
 	maxDepth  = 1000
 	maxValues = 4 << 20
@@ -20,7 +20,7 @@ const (
 // recordFunc reads one JSON value; line is where it starts.
 type recordFunc func(b *builder, line int, rec gjson.Result)
 
-// layout says how the JSON values of a source are laid out.
+// layout is the arrangement of the JSON values in a source.
 type layout int
 
 const (

@@ -1,6 +1,6 @@
 package format
 
-// roo keeps the format of [cline]. The path tells them apart.
+// roo has the format of [cline]. The path distinguishes them.
 var roo = Format{
 	Name: "roo", Title: "Roo Code", Files: "api_conversation_history.json",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/roo.md",

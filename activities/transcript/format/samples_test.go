@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "write what the samples are read as, and
 
 const golden = ".golden.json"
 
-// sample is a transcript in testdata, in a directory of its format's name. The path from there on stands for
-// where a harness keeps it.
+// sample is a transcript in testdata, in a directory of its format's name. The path from there on represents the
+// harness's own place for it.
 type sample struct {
 	format, path, name string
 	data               []byte
@@ -49,7 +49,7 @@ func samples(t testing.TB) []sample {
 	return out
 }
 
-// Each format has samples, which are told by their content and path, and read as the golden files say.
+// Each format has samples, which are detected by their content and path, and read as the golden files say.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	of := make(map[string][]sample)
@@ -111,7 +111,7 @@ func (s sample) requireRead(t *testing.T, f *Format) {
 	require.Equal(t, string(want), got.String(), "what is read has changed: where that is meant, run with -update and read the difference")
 }
 
-// readsItself reports whether the sessions bear the format's name, not that of the tables found.
+// readsItself reports whether the sessions have the format's name, not that of the tables found.
 func (f *Format) readsItself() bool {
 	return f.reader != nil || f.readText != nil || f.tables.read != nil
 }

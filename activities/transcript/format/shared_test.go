@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// roles writes each message as a letter: the role's, in lower case for what is no text.
+// roles writes each message as a letter: the role's, in lower case for messages that are no text.
 func roles(messages []schema.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
@@ -30,8 +30,8 @@ func roles(messages []schema.Message) string {
 	return b.String()
 }
 
-// sharedWant gives, for each transcript, the format and the roles of each session: U and A are what
-// user and assistant said, u and s injected context, a a thought or a call of a tool, r its result.
+// sharedWant gives, for each transcript, the format and the roles of each session: U and A are texts of user and
+// assistant, u and s injected context, a a thought or a call of a tool, r its result.
 var sharedWant = map[string][]string{
 	"claude-code/test/test_data/edge_cases.jsonl":              {"claude-code", "UAUaruuuAaUUs", "a"},
 	"claude-code/test/test_data/representative_messages.jsonl": {"claude-code", "UAUarAUarAUs"},
@@ -104,7 +104,7 @@ func TestSharedTranscripts(t *testing.T) {
 	require.Equal(t, len(sharedWant), seen)
 }
 
-// The long session is a log of snapshots. Each message is read once and stands in the file verbatim.
+// The long session is a log of snapshots. Each message is read once, and its text is in the file verbatim.
 func TestSharedLongSession(t *testing.T) {
 	t.Parallel()
 	name := sharedtest.Data.Path(t, "transcripts/long-chinese-session/hermes_session_2026-05-15.txt")

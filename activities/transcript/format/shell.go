@@ -13,8 +13,8 @@ import (
 // maxScript bounds the commands that are read, in bytes: the parser calls itself for nested commands.
 const maxScript = 32 << 10
 
-// shell reads a command: the messages of commits, and the titles and texts of pull requests and issues. The paths are those of
-// the command, which is a text or a list of words.
+// shell reads a command: the messages of commits, and the titles and texts of pull requests and issues. The paths lead
+// to the command, which is a text or a list of words.
 func shell(paths ...string) tool {
 	return tool{read: func(b *builder, c call) {
 		command := firstOf(c.args, paths...)

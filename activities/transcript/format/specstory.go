@@ -26,7 +26,7 @@ func isSpecStory(head []byte) bool {
 var (
 	// specStorySession is the line before the first message: the harness, the session's id and its start.
 	specStorySession = regexp.MustCompile(`^<!-- .+ Session (\S+) \(([^)]*)\) -->\s*$`)
-	// specStorySpeaker opens a message. It may name the model, and tells the time.
+	// specStorySpeaker opens a message. It contains the time, and may name the model.
 	specStorySpeaker = regexp.MustCompile(`^_\*\*(User|Agent|Assistant)\b[^(]*(?:\((?:(.*) )?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ?)\))?\*\*_\s*$`)
 	specStoryTool    = regexp.MustCompile(`^<tool-use(?: data-tool-type="[^"]*")?(?: data-tool-name="([^"]*)")?[^>]*>`)
 )
@@ -58,7 +58,7 @@ func parseSpecStory(s *source, b *builder) error {
 type specStoryParser struct {
 	b    *builder
 	code fences
-	// m is the message that is read, and speaker what it is outside of thoughts and tools. It has no role before the first one.
+	// m is the current message, and speaker the one outside of thoughts and tools. It has no role before the first one.
 	m, speaker schema.Message
 	body       strings.Builder
 	// end closes the block of a thought or a tool.

@@ -7,15 +7,15 @@ import (
 
 // tables say how sessions lie in SQLite.
 type tables struct {
-	// name and columns, in lower case, are of the table that tells the format.
+	// name and columns, in lower case, are of the table that identifies the format.
 	name    string
 	columns []string
 	// read reads the sessions; limit bounds, in bytes, a value that is decompressed.
 	read func(d *database, b *builder, limit int) error
 }
 
-// formatOfDump tells the format by the tables that the start of a database or dump makes; it is empty when
-// they do not show there.
+// formatOfDump detects the format by the tables that the start of a database or dump makes; it is empty when they do
+// not show there.
 func formatOfDump(head []byte) string {
 	text := strings.ToLower(string(head))
 	for i := range registry {
@@ -73,7 +73,7 @@ func readDatabase(s *source, b *builder) error {
 	return fmt.Errorf("%w: no table of the database holds sessions that are known", ErrUnknownFormat)
 }
 
-// rowHeader takes what a row tells of a session.
+// rowHeader reads a session's metadata from a row.
 func (b *builder) rowHeader(r row) {
 	s := b.useSession(r.text("id"))
 	for _, c := range []string{"working_dir", "directory", "cwd", "git_repo_root"} {

@@ -9,8 +9,8 @@ import (
 	"axiommind/schema"
 )
 
-// plainText reads a conversation in which a line opens with the speaker's label: a word for a role in one
-// of several languages, or a name that recurs. It tells no times.
+// plainText reads a conversation in which a line opens with the speaker's label: a word for a role in one of several
+// languages, or a name that recurs. It has no times.
 var plainText = Format{
 	Name: "text", Title: "plain text", Files: "with speaker prefixes, such as \"User: \"",
 	Reference: "no specification",
@@ -70,8 +70,8 @@ func speaker(line string) (label, rest string, ok bool) {
 	return "", "", false
 }
 
-// speakersOf returns a function that tells which labels of a text are speakers: words for roles if there are
-// any, else the names that recur. It is nil when there are none. Strict asks for two names that recur.
+// speakersOf returns a function that maps the labels of a text to speakers: words for roles if there are any, else the
+// names that recur. It is nil when there are none. Strict asks for two names that recur.
 func speakersOf(text string, strict bool) func(label string) (schema.Role, bool) {
 	counts := make(map[string]int)
 	known := false

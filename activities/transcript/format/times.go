@@ -47,8 +47,8 @@ var timeLayouts = []string{
 	"Mon, 02 Jan 2006 15:04:05 GMT",
 }
 
-// time reads a time given as text or as a number since the epoch. It is zero when the value tells none,
-// and when it tells one that cannot be: that is noted with the line.
+// time reads a time given as text or as a number since the epoch. It is zero if the value has none, or an impossible
+// one, which is noted with the line.
 func (b *builder) time(line int, v gjson.Result) time.Time {
 	switch v.Type {
 	case gjson.Null:
@@ -79,8 +79,7 @@ func (b *builder) timeText(line int, s string) time.Time {
 	return time.Time{}
 }
 
-// timeNumber reads seconds, milli-, micro- or nanoseconds: whichever makes a plausible time. 0 stands
-// for none.
+// timeNumber reads seconds, milli-, micro- or nanoseconds: whichever makes a plausible time. 0 means no time.
 func (b *builder) timeNumber(line int, n float64, shown string) time.Time {
 	if n == 0 {
 		return time.Time{}

@@ -37,7 +37,7 @@ var dated = map[string]string{
 	"codex-history": "\n" + `{"session_id":"s","ts":%s,"text":"kept"}`,
 }
 
-// oddTimes are JSON values that tell no time that can be.
+// oddTimes are JSON values that are no possible time.
 var oddTimes = []string{
 	`"9999-12-31T23:59:59Z"`, `"0001-01-01T00:00:00Z"`, `"1850-06-01T00:00:00Z"`, `"1979-12-31T23:59:59.999Z"`,
 	`"2200-01-01T00:00:00Z"`, `"2199-12-31T23:59:59-01:00"`, `"2300-01-01"`, `"10000-01-01T00:00:00Z"`,
@@ -46,8 +46,8 @@ var oddTimes = []string{
 	`true`, `{"seconds":1}`, `[1]`,
 }
 
-// Whatever stands where a time should be, the message is kept, and the line is listed with what was left
-// out. What is read can be written as JSON.
+// With any value in place of a time, the message is kept, and the line is listed with the value that was left out. The
+// result can be written as JSON.
 func TestOddTimes(t *testing.T) {
 	t.Parallel()
 	for format, source := range dated {
@@ -86,7 +86,7 @@ func TestOddTimes(t *testing.T) {
 	}
 }
 
-// The times of databases, and those that a header tells of a session, are held to the same.
+// The times of databases, and those of a session's header, follow the same rules.
 func TestOddTimesOfSessions(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{

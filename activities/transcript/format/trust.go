@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Trusted tells how far each part of a message is to be trusted.
+// Trusted holds the trust of each part of a message.
 type Trusted struct {
 	whole schema.Trust
 	parts []trustedPart
@@ -21,9 +21,9 @@ type trustedPart struct {
 	trust      schema.Trust
 }
 
-// TrustOf returns how far each part of the message is to be trusted. A user's message may hold what was remembered or
-// injected, and what it hands over: closed elements such as <document>, lines quoted by ">", and fenced blocks. None of
-// that is what the user says.
+// TrustOf returns the trust of each part of the message. A user's message may contain remembered or injected text, and
+// quoted material: closed elements such as <document>, lines quoted by ">", and fenced blocks. None of that is the
+// user's own statement.
 func TrustOf(m schema.Message) Trusted {
 	t := Trusted{whole: m.Trust()}
 	switch {
@@ -37,12 +37,12 @@ func TrustOf(m schema.Message) Trusted {
 			}
 			at += len(s.text)
 		}
-		t.handedOver(m.Text)
+		t.markQuoted(m.Text)
 	}
 	return t
 }
 
-// At returns the class of the text from start to end: that of the message, or of what it holds there and is not the user's.
+// At returns the class of the text from start to end: that of the first part that overlaps it, or else the message's.
 func (t Trusted) At(start, end int) schema.Trust {
 	for _, p := range t.parts {
 		if p.start < end && start < p.end {
@@ -52,11 +52,11 @@ func (t Trusted) At(start, end int) schema.Trust {
 	return t.whole
 }
 
-// leftOut stands for what a message holds and its speaker did not say.
+// leftOut replaces parts of a message that its speaker did not say.
 const leftOut = "[...]"
 
-// Said returns what the speaker of the message says in its text: the text without the parts that are not the user's, with
-// a mark in the place of each. It is empty if nothing else is left.
+// Said returns the speaker's own words in the text: the text without the parts of others, with a mark in the place of
+// each. It is empty if nothing else is left.
 func (t Trusted) Said(text string) string {
 	if len(t.parts) == 0 {
 		return text
@@ -97,22 +97,22 @@ func injectedTrust(text string) schema.Trust {
 // rememberedTag begins an element that holds memory. The names are those of [memoryTags] and [aloneTags].
 var rememberedTag = regexp.MustCompile(`(?i)^<(?:[a-z_-]*memor(?:y|ies)[a-z_-]*|remembered)[>\s]`)
 
-// remembers reports whether an injected text is what was remembered earlier.
+// remembers reports whether an injected text comes from a memory.
 func remembers(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return rememberedTag.MatchString(text) || prefaceLen(text) > 0 || contextLen(text) > 0
 }
 
-// handedTags are the elements in which people and programs hand over documents.
-var handedTags = map[string]bool{
+// quotedTags are the elements in which people and programs hand over documents.
+var quotedTags = map[string]bool{
 	"document": true, "documents": true, "document_content": true, "file": true, "files": true, "file_content": true,
 	"file_contents": true, "attachment": true, "attachments": true, "webpage": true, "web_page": true, "page": true,
 	"email": true, "article": true, "pasted_text": true, "paste": true, "quote": true, "blockquote": true, "context": true,
 	"source": true, "transcript": true, "tool_result": true, "tool_output": true, "function_results": true, "search_results": true,
 }
 
-// handedOver notes what a user's message hands over.
-func (t *Trusted) handedOver(text string) {
+// markQuoted marks the material that a user's message quotes.
+func (t *Trusted) markQuoted(text string) {
 	f := fences{text: text}
 	closes := map[string]int{}
 	for at := 0; at < len(text); {
@@ -126,7 +126,7 @@ func (t *Trusted) handedOver(text string) {
 		case strings.HasPrefix(text[start:], ">"):
 			t.add(at, next, schema.TrustTool)
 		case strings.HasPrefix(text[start:], "<"):
-			if end := handedElement(text, start, closes); end > 0 {
+			if end := quotedElement(text, start, closes); end > 0 {
 				t.add(start, end, schema.TrustTool)
 				next = max(next, end)
 			}
@@ -135,11 +135,11 @@ func (t *Trusted) handedOver(text string) {
 	}
 }
 
-// handedElement returns where the closed element ends that begins at a place and hands something over, else 0. The last
+// quotedElement returns where the closed element ends that begins at a place and hands something over, else 0. The last
 // closing tag of the name counts, because a document may hold one that is to end it early.
-func handedElement(text string, at int, closes map[string]int) int {
+func quotedElement(text string, at int, closes map[string]int) int {
 	name, open := openTag(text[at:])
-	if !handedTags[strings.ToLower(name)] {
+	if !quotedTags[strings.ToLower(name)] {
 		return 0
 	}
 	end, known := closes[name]

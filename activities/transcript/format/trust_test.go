@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// Each part of a message that the marks ⟦ and ⟧ enclose has the class, and what is around it the message's.
+// The parts between the marks ⟦ and ⟧ have the given class, and the rest of the message has the message's class.
 func TestTrustOf(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -61,7 +61,7 @@ func TestTrustOf(t *testing.T) {
 	}
 }
 
-// What others say in a message is left out of what its speaker says, wherever it stands and however it overlaps.
+// Said leaves out the words of others, wherever they are in a message and however they overlap.
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

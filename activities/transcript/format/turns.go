@@ -62,7 +62,7 @@ func (b *builder) turn(line int, rec gjson.Result) {
 	}
 	content := firstOf(rec, "content", "value", "parts", "text")
 	if m.Role == schema.RoleTool {
-		// What a tool returned stays one message, whatever blocks it comes in.
+		// A tool's result stays one message, even in several blocks.
 		if parts := contentParts(content); len(parts) == 0 || parts[0].kind != schema.KindToolResult {
 			m.Kind, m.Text = schema.KindToolResult, resultText(content)
 			b.add(m)
@@ -79,7 +79,7 @@ func (b *builder) turn(line int, rec gjson.Result) {
 	}
 }
 
-// isHidden reports whether a framework wrote a message in the user's name and hid it. What the user answered to a question
+// isHidden reports whether a framework wrote a message in the user's name and hid it. The user's answer to a question
 // of the agent is hidden too, but is the user's.
 func isHidden(rec gjson.Result) bool {
 	about := rec.Get("additional_kwargs")
@@ -101,7 +101,7 @@ func isHidden(rec gjson.Result) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(answer.Get(f).Str) == "" })
 }
 
-// header takes what a record without a message tells of the session.
+// header reads the session's metadata from a record without a message.
 func (b *builder) header(line int, rec gjson.Result) *session {
 	if id := firstOf(rec, "sessionId", "session_id", "conversation_id", "conversationId", "id", "uuid"); id.Exists() {
 		b.useSession(id.String())
@@ -109,7 +109,7 @@ func (b *builder) header(line int, rec gjson.Result) *session {
 	return b.describe(line, rec)
 }
 
-// describe takes the directory, title and times that a record tells of the current session.
+// describe sets the directory, title and times of the current session from a record.
 func (b *builder) describe(line int, rec gjson.Result) *session {
 	s := b.session()
 	if cwd := firstOf(rec, "cwd", "working_dir", "workspace", "directory"); cwd.Type == gjson.String {

@@ -42,7 +42,7 @@ func TestParseUTF16(t *testing.T) {
 	}
 }
 
-// What is no UTF-16 is not taken for it: UTF-8 with NUL bytes in it, other encodings with some, and data.
+// Other bytes are not taken for UTF-16: UTF-8 with NUL bytes in it, other encodings with some, and data.
 func TestParseNoUTF16(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// zed reads one thread a row, a JSON document that may be compressed. Messages tell no times; the thread's
-// are RFC 3339.
+// zed reads one thread a row, a JSON document that may be compressed. Messages have no times; the thread's are RFC
+// 3339.
 var zed = Format{
 	Name: "zed", Title: "Zed", Files: "threads.db (SQLite file or SQL dump)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/zed.md",

@@ -1,5 +1,5 @@
-// Package grant signs which files a worker may read although they lie outside of its source roots, and what it may erase. Whoever has
-// the key, a file that only its owner can read, may grant. The package imports little, because hooks of agents use it.
+// Package grant signs permissions for a worker to read files outside of its source roots, and to erase. Whoever has the
+// key, a file that only its owner can read, may grant. The package imports little, because hooks of agents use it.
 package grant
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const keyBytes = 32
 
-// A grant ends lasts days after it was made. It stands in the log and in Temporal's histories, for whoever reads these.
+// A grant ends lasts days after it was made, because it is readable in the log and in Temporal's histories.
 const (
 	lasts = 90
 	day   = 24 * 60 * 60

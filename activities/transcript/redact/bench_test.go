@@ -33,7 +33,8 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkNamesWithinNames redacts texts whose values go on to their end. The time for each byte must not grow with the size.
+// BenchmarkNamesWithinNames redacts texts whose values reach to their end. The time for each byte must not grow with
+// the size.
 func BenchmarkNamesWithinNames(b *testing.B) {
 	for _, size := range []int{100_000, 400_000} {
 		for name, text := range hostile(size) {

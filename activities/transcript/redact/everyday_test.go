@@ -83,7 +83,7 @@ func TestNamesWithinNames(t *testing.T) {
 	require.NotContains(t, got, "Zq81%xBv72Lk")
 }
 
-// hostile returns texts in which each name's value goes on to the end of the text.
+// hostile returns texts in which each name's value reaches to the end of the text.
 func hostile(size int) map[string]string {
 	fill := strings.Repeat("x%", 26)
 	texts := map[string]string{

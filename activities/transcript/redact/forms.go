@@ -17,8 +17,8 @@ type form struct {
 	before, after int
 	// expr matches the form. Its last group that took part is the secret.
 	expr func() *regexp.Regexp
-	// is tells a secret from what only looks so. If it is nil, all is one but placeholders.
-	is func(value string) bool
+	// isSecret reports whether the value is a secret. If it is nil, every value but a placeholder is one.
+	isSecret func(value string) bool
 }
 
 // tail matches the value of an option of a command line, in quotes or not.
@@ -61,7 +61,7 @@ var forms = []form{
 		func(v string) bool { return name{family: passwords}.standsOut(v) }},
 	// The answer to a prompt.
 	{"enter· retype repeat·", 2, 300, lazily(`(?i)\b(?:enter|retype|repeat)[ \t](?:[\w'-]{1,12}[ \t]){0,3}pass[ -]?(?:phrase|word|code)[^:\n]{0,120}:[ \t]+([^\s"'\x60\\)][^\n"'\x60\\]{1,127})`), func(v string) bool { return !label().MatchString(v) && !sentence().MatchString(v) }},
-	// A cookie of a browser's tools, whose name and value stand apart.
+	// A cookie of a browser's tools, whose name and value are separate.
 	{"value", 300, 600, lazily(`\bname["']?\s*[:=]\s*["']?` + cookieName + `\b["']?[^{}]{0,240}?\bvalue["']?\s*[:=]\s*["']?([^"'\s]{8,512})`), looksIssued},
 	{"value", 2, 600, lazily(`\bvalue["']?\s*[:=]\s*["']?([^"'\s]{8,512})["'][^{}]{0,240}?\bname["']?\s*[:=]\s*["']?` + cookieName + `["']`), looksIssued},
 	// A line of a file or a table of cookies, and a call that sets one.
@@ -138,7 +138,7 @@ func (f form) scan(text string, from, to int) []Finding {
 			if m[g] < 0 {
 				continue
 			}
-			if value := text[m[g]:m[g+1]]; !isPlaceholder(value) && (f.is == nil || f.is(value)) {
+			if value := text[m[g]:m[g+1]]; !isPlaceholder(value) && (f.isSecret == nil || f.isSecret(value)) {
 				found = append(found, Finding{RuleNamed, m[g], m[g+1]})
 			}
 			break
@@ -269,8 +269,8 @@ func scanEncoded(text string, depth int) []Finding {
 	return found
 }
 
-// decoded returns the text that a run of base64 begins with, also one in UTF-16 as PowerShell takes it. Where lines were joined,
-// the next word may stand behind it.
+// decoded returns the text that a run of base64 begins with, also one in UTF-16 as PowerShell takes it. In joined
+// lines, the next word may follow it.
 func decoded(run string) (string, bool) {
 	encoding := base64.RawStdEncoding
 	if strings.ContainsAny(run, "-_") {

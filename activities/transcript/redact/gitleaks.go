@@ -25,11 +25,12 @@ var gitleaksRules []byte
 // and ids of ordinary logs for keys; the one for private keys needs their end; and that of Terraform takes the quotes too.
 var replaced = []string{"generic-api-key", "private-key", "hashicorp-tf-password"}
 
-// ends replaces what the rules of gitleaks want behind a token, which is what code has there. Sentences and URLs have more.
-var ends = strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "(?:[^0-9A-Za-z_]|$)")
+// tokenEnds replaces the end of a token in the rules of gitleaks, which fits code. Sentences and URLs end a token in more
+// ways.
+var tokenEnds = strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "(?:[^0-9A-Za-z_]|$)")
 
-// anyTrue is an exception for all rules of gitleaks: "true", "false" and "null" are no secrets. As it is written, nothing is that
-// begins with "true", holds "false" or ends in "null". onlyTrue matches these words alone.
+// anyTrue is an exception of gitleaks for "true", "false" and "null". As written, it also excepts secrets that begin
+// with "true", contain "false" or end in "null". onlyTrue matches these words alone.
 const anyTrue, onlyTrue = "(?i)^true|false|null$", "(?i)^(?:true|false|null)$"
 
 // known is a rule of gitleaks.
@@ -41,7 +42,7 @@ type known struct {
 	regex   func() *regexp.Regexp
 }
 
-// allowed is what a rule finds and is no secret.
+// allowed is an exception of a rule: a match that is no secret.
 type allowed struct {
 	target string
 	words  []string
@@ -49,7 +50,7 @@ type allowed struct {
 	regex  func() []*regexp.Regexp
 }
 
-// ruleFile is what is used of gitleaks' file of rules.
+// ruleFile is the part of gitleaks' file of rules that this package uses.
 type ruleFile struct {
 	Allowlist ruleAllowed
 	Rules     []rule
@@ -111,11 +112,11 @@ func (a allowed) allows(secret, match, line string) bool {
 // agent looks at a few messages, and all of them take 40 ms.
 type rules struct {
 	known []known
-	// by maps a keyword to what looks around it: a known rule, or behind those one of seeds.
-	by      map[string][]int
-	reach   [][2]int
-	words   *ahocorasick.Trie
-	allowed []allowed
+	// rulesByKeyword maps a keyword to rules: indexes into known, and from len(known) on into seeds.
+	rulesByKeyword map[string][]int
+	reach          [][2]int
+	words          *ahocorasick.Trie
+	allowed        []allowed
 }
 
 var allRules = sync.OnceValue(loadRules)
@@ -134,12 +135,12 @@ var blankMarks = strings.NewReplacer("·", " ", "⇥", "\t")
 
 func loadRules() *rules {
 	file := parsedRules()
-	r := &rules{by: make(map[string][]int)}
+	r := &rules{rulesByKeyword: make(map[string][]int)}
 	if a, ok := file.Allowlist.compile(); ok {
 		r.allowed = append(r.allowed, a)
 	}
 	for _, each := range file.Rules {
-		k := known{id: each.ID, entropy: each.Entropy, group: each.SecretGroup, regex: lazily(ends.Replace(each.Regex))}
+		k := known{id: each.ID, entropy: each.Entropy, group: each.SecretGroup, regex: lazily(tokenEnds.Replace(each.Regex))}
 		for _, a := range each.Allowlists {
 			if a, ok := a.compile(); ok {
 				k.allowed = append(k.allowed, a)
@@ -147,7 +148,7 @@ func loadRules() *rules {
 		}
 		for _, word := range each.Keywords {
 			word = lowerASCII(word)
-			r.by[word] = append(r.by[word], len(r.known))
+			r.rulesByKeyword[word] = append(r.rulesByKeyword[word], len(r.known))
 		}
 		r.known = append(r.known, k)
 		r.reach = append(r.reach, [2]int{before, after})
@@ -155,19 +156,19 @@ func loadRules() *rules {
 	for i, seed := range seeds {
 		for word := range strings.FieldsSeq(seed.words) {
 			word = blankMarks.Replace(word)
-			r.by[word] = append(r.by[word], len(r.known)+i)
+			r.rulesByKeyword[word] = append(r.rulesByKeyword[word], len(r.known)+i)
 		}
 		r.reach = append(r.reach, [2]int{seed.before, seed.after})
 	}
 	builder := ahocorasick.NewTrieBuilder()
-	for word := range r.by {
+	for word := range r.rulesByKeyword {
 		builder.AddString(word)
 	}
 	r.words = builder.Build()
 	return r
 }
 
-// A rule of gitleaks looks at this much text around a keyword, at first. What it finds at the edge is looked for in more.
+// A rule of gitleaks first looks at this much text around a keyword, and at more if a finding touches the edge.
 const (
 	before = 256
 	after  = 1 << 10
@@ -178,7 +179,7 @@ func (r *rules) windows(lower string) [][][2]int {
 	windows := make([][][2]int, len(r.reach))
 	r.words.Walk([]byte(lower), func(end, n, _ int64) bool {
 		at := int(end-n) + 1
-		for _, i := range r.by[lower[at:at+int(n)]] {
+		for _, i := range r.rulesByKeyword[lower[at:at+int(n)]] {
 			if n <= 2 && i < len(r.known) && !inToken(lower, at) {
 				continue
 			}
@@ -250,7 +251,7 @@ func (r *rules) harmless(k *known, text, secret, match string, at int) bool {
 	return slices.ContainsFunc(r.allowed, allows) || slices.ContainsFunc(k.allowed, allows)
 }
 
-// wordEnd returns where the word goes on to that a place ends in. A longer token than the rule knows is a token still.
+// wordEnd returns the end of the word around a place. A token that is longer than the rule allows is still a token.
 func wordEnd(text string, end int) int {
 	if end == 0 || !isAlnum(text[end-1]) {
 		return end

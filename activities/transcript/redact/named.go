@@ -10,8 +10,9 @@ import (
 	"axiommind/schema"
 )
 
-// separator is what stands between a name and its value. Groups: a strict one, of code and of lists; the cell of a table;
-// one of prose; a mere blank. The name and the value may also be those of a pair: "name": "password", "value": "…".
+// separator matches the text between a name and its value. Groups: a strict one, of code and of lists; the cell of a
+// table; one of prose; a mere blank. The name and the value may also be those of a pair: "name": "password", "value":
+// "…".
 var separator = lazily(`(?i)^(?:["'\x60”’」*_\])]{0,4})` +
 	`(?:[ \t]*\([^()\n]{1,40}\))?` +
 	`(?:[ \t]+(?:for|of|to|on|in|at|pour|de|du|für|zum|para|del|von|used|auf|sur|en|w|v)[ \t]+(?:(?:[\pL\pN@.'"/_-]|://)+[ \t]*){1,4}?)?` +
@@ -21,7 +22,7 @@ var separator = lazily(`(?i)^(?:["'\x60”’」*_\])]{0,4})` +
 	`((?:['’]s|[ \t]+(?:is|are|was|=|to|as|equals|(?:should|must|will)[ \t]be|lautet|ist|heißt|es|est|é|è|será|sarà|—|–|-))(?:[ \t]+(?:now|still|currently|set to|jetzt|ahora|actuellement|this|simply|just))?[ \t]*[:：]?(?:[ \t]+|\r?\n[ \t]*)|` +
 	`[ \t]*(?:は|が|를|을|는|은|이|가|是|为|為|就是|设为|設為|改为|改為|成|に)[ \t]*[:：]?[ \t]*)|([ \t]+))`)
 
-// reversed is what stands between a value and the name it is given.
+// reversed matches the text between a value and the name it is given.
 var reversed = lazily(`(?i)([!-~]{6,128}?)["'\x60”’」]?[ \t]*(?:[ \t]as[ \t]+|[ \t]als[ \t]+|[ \t]como[ \t]+|[ \t]comme[ \t]+|를[ \t]*|을[ \t]*|作为|作為|をその?|を)(?:(?:the|a|an|my|your|our|its|new|das|neues|la|le|mi|el|\w+)[ \t]+){0,3}$`)
 
 // connector is a part of reversed that is looked for first.
@@ -83,12 +84,13 @@ type name struct {
 	family     family
 	// tailed says that more words follow the one that says secret: the value must look like a secret too.
 	tailed bool
-	// followed is the place up to which values beyond maxNamed were read for names of the same rule. A later name that stands
-	// before it is within such a value.
+	// followed is the place up to which values beyond maxNamed were read for names of the same rule. A later name
+	// before that place is within such a value.
 	followed *int
 }
 
-// whole reports whether the word is all of a name, or its last word. It takes in what follows the word and changes nothing.
+// whole reports whether the word is all of a name, or its last word. It extends the word over suffixes and a tail of
+// the name.
 func (n *name) whole() bool {
 	text := n.text
 	ascii := text[n.end-1] < utf8.RuneSelf
@@ -128,7 +130,7 @@ func (n *name) whole() bool {
 	return true
 }
 
-// goesOn reports whether the word goes on behind the name.
+// goesOn reports whether the word continues after the name.
 func (n *name) goesOn() bool {
 	return n.end < len(n.text) && (isAlnum(n.text[n.end]) || n.text[n.end] == '_' || n.text[n.end] == '-')
 }
@@ -204,7 +206,7 @@ func (n name) value() (Finding, bool) {
 	at := m[1]
 	strict := m[2] >= 0
 	inBlock := strict && block().MatchString(rest[m[2]:m[3]])
-	// A blank alone stands behind the option of a command. Elsewhere it takes a value that is no word.
+	// A blank alone separates the option of a command from its value. Elsewhere the value must not be a word.
 	blank := m[8] >= 0 && !n.option()
 	if strict && strings.TrimSpace(rest[m[2]:m[3]]) == ">" && (n.start == 0 || !strings.Contains(n.text[max(0, n.start-24):n.start], "<")) {
 		return Finding{}, false
@@ -221,9 +223,9 @@ func (n name) value() (Finding, bool) {
 	case n.tailed && (m[4] >= 0 || !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value))):
 	case blank:
 		k := kindsOf(value)
-		ok = n.family == passwords && (quoted && n.tells(value) || len(value) >= 8 && k.digits > 0 && k.letters > 0 && (k.upper > 0 || k.symbols > 0) && n.standsOut(value))
+		ok = n.family == passwords && (quoted && n.isSecretValue(value) || len(value) >= 8 && k.digits > 0 && k.letters > 0 && (k.upper > 0 || k.symbols > 0) && n.standsOut(value))
 	case strict && quoted:
-		ok = n.tells(value)
+		ok = n.isSecretValue(value)
 	case n.family == passwords && (strict || m[6] >= 0) && !passed && phraseLen(rest[start:], strict) > 0:
 		ok, end = true, start+phraseLen(rest[start:], strict)
 	case inBlock && n.family == passwords:

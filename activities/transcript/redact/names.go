@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// family says what kind of a secret a name is for.
+// family is a kind of secret.
 type family int
 
 const (
@@ -75,7 +75,7 @@ func snake(tail string) string { return camelHead().ReplaceAllString(tail, "${1}
 
 var camelHead = lazily(`(^|[0-9a-z])([A-Z])`)
 
-// namesSecret reports whether any of the names stands in the text.
+// namesSecret reports whether the text contains any of the names.
 func namesSecret(text string) bool {
 	lower := lowerASCII(text)
 	return slices.ContainsFunc(nameRules, func(r nameRule) bool { return r.expr().MatchString(lower) })
@@ -119,10 +119,10 @@ var envKey = lazily(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|PASS|PWD|PW|AUTH|CRE
 
 var publicKey = lazily(`(?:CACHE|PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|IDEMPOTENCY|OBJECT|LOOKUP|HASH|ROW|INDEX|DEDUPE|ROUTING|STORE|MAP|CONFIG|PUB)_KEY$`)
 
-// label matches what a form or a message says of a secret, in place of one.
+// label matches words of a form or a message about a secret, in place of a value.
 var label = lazily(`(?i)(?:^|[^\pL])(?:the|is|are|was|must|should|can(?:not)?|your|my|our|please|not|at|least|be|to|for|of|or|and|with|required|optional|invalid|incorrect|wrong|missing|forgot|forgotten|enter|confirm|reset|change|new|characters?|field|description|requerida|obligatoria|olvidada|vergessen|oublié|erforderlich|requis)(?:$|[^\pL])`)
 
-// typeWord matches what stands for a value where there is none: a type, an option, a word for the thing itself.
+// typeWord matches words in place of a value: a type, an option, a word for the thing itself.
 var typeWord = lazily(`^(?:null|none|nil|undefined|true|false|yes|no|on|off|ok|fail|failed|skip|skipped|passed|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|valid|unknown|same|weak|strong|unchanged|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
 
 // placeholderStart matches the begin of a text in place of a value.

@@ -74,7 +74,8 @@ func (c cut) findPiece(ctx context.Context, text string, start, end int) ([]Find
 	}
 }
 
-// tokenEnd returns where the token ends that goes on at a place: one that was cut would be another one.
+// tokenEnd returns the end of the token around a place. A token must not be cut, because a part of it would be another
+// token.
 func tokenEnd(text string, at int) int {
 	rest := text[at:min(len(text), at+maxEncoded)]
 	if n := strings.IndexAny(rest, " \t\r\n\"'`<>"); n >= 0 {

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// private returns the passages between <private> and </private>, tags included. An inner element belongs to the outer one.
-// An element that is not closed ends with the text: who opened it meant to hide what follows. Only a tag in backticks of its
-// own, which speaks of the tag, opens nothing unless it is closed.
+// private returns the passages between <private> and </private>, tags included. An inner element belongs to the outer
+// one. An element that is not closed ends with the text: its author meant to hide the rest. A tag alone in backticks
+// only mentions the tag, and opens nothing unless it is closed.
 func private(text string) []Finding {
 	var found []Finding
 	for _, tags := range []struct{ open, close string }{{"<private", "</private"}, {`\u003cprivate`, `\u003c/private`}, {"&lt;private", "&lt;/private"}} {
@@ -40,7 +40,7 @@ func elements(text, open, end string) []Finding {
 			}
 		case strings.HasPrefix(rest, open) && tagEnds(rest, len(open)) > 0:
 			n := tagEnds(rest, len(open))
-			if depth == 0 && spokenOf(text, at, at+n) && last < at {
+			if depth == 0 && mentioned(text, at, at+n) && last < at {
 				at += n
 				continue
 			}
@@ -76,12 +76,12 @@ func tagEnds(rest string, name int) int {
 	return len(rest[:name]) + len(tail)
 }
 
-// spokenOf reports whether a tag stands in backticks, alone.
-func spokenOf(text string, start, end int) bool {
+// mentioned reports whether a tag is alone in backticks.
+func mentioned(text string, start, end int) bool {
 	return start > 0 && text[start-1] == '`' && end < len(text) && text[end] == '`'
 }
 
-// lowerASCII lowers the letters of ASCII, so that places stay what they are.
+// lowerASCII lowers the letters of ASCII, so that positions do not change.
 func lowerASCII(text string) string {
 	for i := range len(text) {
 		if c := text[i]; 'A' <= c && c <= 'Z' {

@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// fragments are what texts are drawn of: pieces of what rules look at.
+// fragments are pieces of generated texts: the strings that rules look for.
 var fragments = []string{
 	"<private>", "</private>", "<private a='b'>", "<PRIVATE", "`<private>`", `\u003cprivate\u003e`, "&lt;private&gt;", "password", "비밀번호", "密码", "API key", "token",
 	"=", ": ", "：", " is ", "는 ", "是", "\"", "'", "`", "\\", "\\n", "\\\"", "\n", "\r\n", " ", "\\\n", "\" + \"", "hunter2Summer!", "https://a:", "@", "b.test/", "%3A", "%",
@@ -36,8 +36,8 @@ func drawText(t *rapid.T) string {
 	return b.String()
 }
 
-// placeholdersOf returns the placeholders of a text as if each stood for itself.
-func placeholdersOf(text string) (all schema.TakenOut) {
+// placeholdersOf returns the placeholders of a text as their own originals.
+func placeholdersOf(text string) (all schema.Removed) {
 	for _, p := range schema.Redactions(text) {
 		all = append(all, text[p[0]:p[1]])
 	}
@@ -72,7 +72,7 @@ func TestNames(t *testing.T) {
 	require.Contains(t, other, "file:///w/"+schema.Redacted("github-pat"))
 }
 
-// Whatever the text: findings are in order and apart, what stands between them stays, and what is redacted stays as it is.
+// For any text, findings are in order and apart, the text between them stays, and placeholders stay as they are.
 func TestTextProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { checkText(t, drawText(t)) })
@@ -119,7 +119,8 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkText(t, text) })
 }
 
-// BenchmarkHostile is of texts that repeat what a rule begins with: the time for each byte must not grow with their length.
+// BenchmarkHostile redacts texts that repeat the beginning of a match: the time for each byte must not grow with their
+// length.
 func BenchmarkHostile(b *testing.B) {
 	for _, fragment := range append(fragments, " a:*:*:*:", "password is the ", "\"password\": \"", "export TOKEN=abc\\\n", strings.Repeat("aB3", 30)) {
 		for _, size := range []int{20 << 10, 200 << 10} {
@@ -134,7 +135,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-func takenOut(t require.TestingT, text string, before schema.TakenOut) (string, schema.TakenOut) {
+func takenOut(t require.TestingT, text string, before schema.Removed) (string, schema.Removed) {
 	text, taken, err := TakeOut(context.Background(), text, before)
 	require.NoError(t, err)
 	return text, taken

@@ -12,16 +12,16 @@ const minRandom = 24
 // maxRandom is the length from which on something is data, such as an image, and no credential.
 const maxRandom = 1 << 10
 
-// publicPrefix marks what is random and public: digests and ids that name a content.
+// publicPrefix matches the prefixes of public random text: digests and content ids.
 var publicPrefix = lazily(`(?i)(?:sha(?:1|224|256|384|512)|md5|h1|blake[23][bs]?|integrity|etag|digest|checksum|fingerprint|hash|base64,|trace[_-]?(?:id|parent)|span[_-]?id|request[_-]?id|commit|nonce|cid|ipfs|blob|ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]+)["']?\s*[-:=/ ]{0,3}["']?(?:W/)?["']?$`)
 
 // contentID is a name made of a content, of IPFS and of Nix.
 var contentID = lazily(`^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,})$`)
 
-// publicID is what services name their objects with: Stripe's, and those of models' messages and calls.
+// publicID matches the ids of services' objects: Stripe's, and those of models' messages and calls.
 var publicID = lazily(`^(?:call|toolu|srvtoolu|msg|req|chatcmpl|cmpl|resp|rs|fc|run|thread|asst|step|file|batch|item|conv|sess|ses|gen|evt|cus|pi|ch|in|sub|prod|price|acct|txn|ord|inv|trace|span|job)[_-][0-9A-Za-z]+$`)
 
-// armor matches what is public between lines of armor, such as a certificate.
+// armor matches public armored text, such as a certificate.
 var armor = lazily(`(?s)-----BEGIN (?:[A-Z0-9 ]*(?:CERTIFICATE|PUBLIC KEY|CERTIFICATE REQUEST|PARAMETERS)|PGP (?:PUBLIC KEY BLOCK|MESSAGE|SIGNATURE)|SSH SIGNATURE)-----.*?-----END`)
 
 // scanRandom finds long tokens that look random: capitals, small letters and digits by turns, and nothing that is read as text.
@@ -52,8 +52,8 @@ func scanRandom(text string) []Finding {
 	return found
 }
 
-// parts splits a run of characters into what may be one token each: at what separates the parts of paths and names where
-// these are words, and not within base64.
+// parts splits a run of characters into possible tokens. It splits at the separators of paths, and at those of names if
+// the run looks like words, but never within base64.
 func parts(text string, start, end int) [][2]int {
 	run := text[start:end]
 	if base64Like(run) {
@@ -77,7 +77,8 @@ func parts(text string, start, end int) [][2]int {
 	return all
 }
 
-// base64Like reports whether the marks of base64 stand in a run as in random data, and not as between the words of a path.
+// base64Like reports whether the marks of base64 are spread over a run as in random data, and not as between the words
+// of a path.
 func base64Like(run string) bool {
 	body := strings.TrimRight(run, "=")
 	if len(body) < len(run) && len(run)%4 == 0 && len(run)-len(body) <= 2 && !strings.ContainsAny(body, "=.~") {
@@ -118,7 +119,7 @@ func isName(token string) bool {
 // tellingPath matches the words of a URL whose path is a credential.
 var tellingPath = lazily(`(?i)hook|invite|reset|token|verify|magic|login|auth|secret|signin|confirm|share=`)
 
-// inPath reports whether a place is in the path of a URL, where ids of what is public stand.
+// inPath reports whether a place is in the path of a URL, where ids are public.
 func inPath(text string, at int) bool {
 	begin := at
 	for begin > 0 && at-begin < maxPath && strings.IndexByte(" \t\r\n\"'`<>()?#", text[begin-1]) < 0 {

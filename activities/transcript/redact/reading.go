@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a text as somebody may read it, and where each byte of it stands in the original.
+// reading is one way to read a text, with the position of each byte in the original.
 type reading struct {
 	text string
 	// from and to are where each byte begins and ends in the original. They are nil for the original itself.
@@ -133,7 +133,7 @@ func unescapeJSON(text string, at int) (int, string) {
 	return 0, ""
 }
 
-// unescapeURL replaces a byte that is percent-encoded. Only what is ASCII can be part of a credential.
+// unescapeURL replaces a byte that is percent-encoded. Only printable ASCII can be part of a credential.
 func unescapeURL(text string, at int) (int, string) {
 	if text[at] != '%' || at+3 > len(text) {
 		return 0, ""
@@ -145,8 +145,8 @@ func unescapeURL(text string, at int) (int, string) {
 	return 3, string(rune(v))
 }
 
-// joinLines takes out what continues a line or a string on the next one: a backslash at the end of a line, and the quotes
-// between two parts of a string.
+// joinLines removes the continuation of a line or a string: a backslash at the end of a line, and the quotes between
+// two parts of a string.
 func joinLines(text string, at int) (int, string) {
 	switch c := text[at]; c {
 	case '\\':
@@ -180,10 +180,10 @@ func joinLines(text string, at int) (int, string) {
 	return 0, ""
 }
 
-// minWrapped is how long what stands before the end of a wrapped line is at least.
+// minWrapped is the least length of the token at the end of a wrapped line.
 const minWrapped = 12
 
-// unwrapLines takes out the end of a line that is full of a token which the next line, alone, goes on with.
+// unwrapLines removes the end of a line if a token fills the line up to it and goes on alone on the next line.
 func unwrapLines(text string, at int) (int, string) {
 	if text[at] != '\n' && text[at] != '\r' {
 		return 0, ""

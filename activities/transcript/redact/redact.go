@@ -1,18 +1,18 @@
 // Package redact takes secrets and private passages out of text before anything stores it or sends it on.
 //
-// What it finds is replaced by a placeholder that names the rule, such as [redacted: github-pat]. It finds
+// Each finding is replaced by a placeholder that names the rule, such as [redacted: github-pat]. Findings are
 //
-//   - what stands between <private> and </private>, and behind a <private> that is never closed;
+//   - passages between <private> and </private>, and behind a <private> that is never closed;
 //   - credentials of known form, by the rules of gitleaks;
-//   - what is told under a name that says secret: password=…, "api_key": "…", the password is …, in a dozen languages;
+//   - values with a secret's name: password=…, "api_key": "…", the password is …, in a dozen languages;
 //   - the credentials of URLs, of HTTP headers and of command lines, and private keys;
 //   - secrets in the forms of files and programs: .pgpass, .netrc, DSNs, options of commands, prompts, lists of codes, seed phrases;
-//   - long tokens that look random, whatever they are called, and base64 of a text that holds any of this.
+//   - long tokens that look random, with any name or none, and base64 of a text that holds any of this.
 //
-// A secret is found in the text as it stands and in every reading of it: as JSON or a URL unescaped, and with its lines
-// joined. What was redacted already stays as it is.
+// A secret is found in the text itself and in every reading of it: as JSON or a URL unescaped, and with its lines
+// joined. Placeholders stay as they are.
 //
-// The rules are fitted to credentials. They do not find what a person says in words alone, such as an address.
+// The rules are fitted to credentials. They do not find personal data in plain words, such as an address.
 package redact
 
 import (
@@ -32,9 +32,9 @@ const Version = "redact-6/gitleaks-8.30"
 
 // Rules that are not gitleaks'.
 const (
-	// RulePrivate is for what stands in <private>.
+	// RulePrivate is for passages in <private>.
 	RulePrivate = "private"
-	// RuleNamed is for what a name calls secret.
+	// RuleNamed is for values with a secret's name.
 	RuleNamed = "named-secret"
 	// RuleURL is for the password of a URL.
 	RuleURL = "url-password"
@@ -42,9 +42,9 @@ const (
 	RuleHeader = "authorization"
 	// RuleCookie is for values of Cookie and Set-Cookie.
 	RuleCookie = "cookie"
-	// RulePrivateKey is for a private key, also one that breaks off.
+	// RulePrivateKey is for a private key, also a truncated one.
 	RulePrivateKey = "private-key"
-	// RulePrefixed is for tokens that begin as those of a vendor.
+	// RulePrefixed is for tokens with the prefix of a vendor.
 	RulePrefixed = "vendor-token"
 	// RuleRandom is for long tokens that look random.
 	RuleRandom = "high-entropy"
@@ -52,7 +52,7 @@ const (
 	RuleEncoded = "encoded-secret"
 )
 
-// Counts are how often each rule found something.
+// Counts are the numbers of findings by rule.
 type Counts map[string]int
 
 // Add adds the counts.
@@ -84,13 +84,13 @@ func (c Counts) Rules() []string { return slices.Sorted(maps.Keys(c)) }
 // settle that. Only a text made for it takes more.
 const maxPasses = 8
 
-// Text returns the text without its secrets, and how many were found. What is no UTF-8 stays as it is.
+// Text returns the text without its secrets, and the number of secrets by rule. Invalid UTF-8 stays as it is.
 func Text(text string) (string, Counts) {
 	text, counts, _ := TextContext(context.Background(), text) // That one does not end.
 	return text, counts
 }
 
-// TextContext is [Text] for a text of any length: it returns the context's error soon after that ends.
+// TextContext is [Text] for a text of any length: it returns the context's error soon after the context ends.
 func TextContext(ctx context.Context, text string) (string, Counts, error) {
 	var counts Counts
 	for range maxPasses {
@@ -118,9 +118,9 @@ func TextContext(ctx context.Context, text string) (string, Counts, error) {
 	return text, counts, nil
 }
 
-// TakeOut is [TextContext] that also returns what it has taken out: what stood in the place of each placeholder of the redacted
-// text. If the text was redacted before, before is what was taken out of it then. It is returned if nothing more is found.
-func TakeOut(ctx context.Context, text string, before schema.TakenOut) (string, schema.TakenOut, error) {
+// TakeOut is [TextContext] that also returns the original of each placeholder in the redacted text. If the text was
+// redacted before, before holds the originals of that time. It is returned if nothing more is found.
+func TakeOut(ctx context.Context, text string, before schema.Removed) (string, schema.Removed, error) {
 	for range maxPasses {
 		found, err := find(ctx, text)
 		if err != nil {
@@ -134,16 +134,16 @@ func TakeOut(ctx context.Context, text string, before schema.TakenOut) (string, 
 	return text, before, nil
 }
 
-func takeOut(text string, found []Finding, before schema.TakenOut) (string, schema.TakenOut) {
+func takeOut(text string, found []Finding, before schema.Removed) (string, schema.Removed) {
 	var b strings.Builder
-	var taken schema.TakenOut
-	// original returns what stood in the place of each placeholder of a part of the text.
-	original := func(part string) schema.TakenOut {
-		all := make(schema.TakenOut, 0, 1)
+	var taken schema.Removed
+	// original returns the original of each placeholder in a part of the text.
+	original := func(part string) schema.Removed {
+		all := make(schema.Removed, 0, 1)
 		for _, p := range schema.Redactions(part) {
 			if len(before) > 0 {
 				all, before = append(all, before[0]), before[1:]
-			} else { // Somebody wrote it.
+			} else { // It is the author's own text.
 				all = append(all, strings.Clone(part[p[0]:p[1]]))
 			}
 		}
@@ -183,13 +183,13 @@ func Names(names ...*string) {
 	}
 }
 
-// Finding is a place in a text that is to be redacted, in bytes.
+// Finding is a place in a text to redact, in bytes.
 type Finding struct {
 	Rule       string
 	Start, End int
 }
 
-// Find returns what is to be redacted of the text, in order. Findings neither overlap nor touch.
+// Find returns the passages to redact, in order. Findings neither overlap nor touch.
 func Find(text string) []Finding {
 	found, _ := find(context.Background(), text) // That one does not end.
 	return found
@@ -286,7 +286,7 @@ func Messages(messages []schema.InlineMessage) []schema.InlineMessage {
 	return out
 }
 
-// Strings redacts the texts in place. It is for what a person gives with a command.
+// Strings redacts the texts in place. It is for the arguments of a person's command.
 func Strings(texts ...*string) {
 	for _, text := range texts {
 		if text != nil {

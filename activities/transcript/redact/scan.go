@@ -63,8 +63,8 @@ var otherSeeds = []seed{
 	{words: "cookie", before: 5, after: 4 << 10, find: each(scanCookies), loose: true},
 }
 
-// scan finds secrets in one reading of a text. Where lines were joined that may not belong together, only credentials of
-// known form, and those that have a name, are told from ordinary text.
+// scan finds secrets in one reading of a text. In lines that were joined and may not belong together, it finds only
+// credentials of known form and named ones, because ordinary text looks like the others there.
 func scan(text string, joined bool) []Finding {
 	r := allRules()
 	var found []Finding
@@ -92,11 +92,11 @@ var keyBegins = lazily(`-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----|
 
 var keyEnds = lazily(`-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-fA-F]+`)
 
-// keyText is what a key may hold where it breaks off: base64, headers of armour, and the line breaks, prefixes and escapes of
-// what quotes it.
+// keyText matches text that a truncated key may contain: base64, headers of armour, and the line breaks, prefixes and
+// escapes of a quotation.
 var keyText = lazily(`^(?:[A-Za-z0-9+/=_-]{16,}|[A-Za-z0-9+/=]{1,76}(?:["'\x60]|\s*$)|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\n]*|[\s>|#*"'\x60,;+]|\\[nrt\\"])+`)
 
-// scanKeys finds private keys that begin in a window. One that breaks off goes as far as there is anything a key may hold.
+// scanKeys finds private keys that begin in a window. A truncated key goes as far as text that a key may contain.
 func scanKeys(text string, from, to int) []Finding {
 	var found []Finding
 	for at := from; at < to; {
@@ -154,7 +154,7 @@ func scanURLs(text string, from, to int) []Finding {
 	return found
 }
 
-// isPort reports whether what follows a colon is the port of a host, so that a later mark belongs to the path.
+// isPort reports whether the text after a colon is the port of a host, so that a later mark belongs to the path.
 func isPort(text string) bool {
 	return len(text) <= 5 && strings.Trim(text, "0123456789") == ""
 }
@@ -201,7 +201,7 @@ var prefixed = lazily(`(?i)(?:^|[^0-9A-Za-z_-])((?:(?-i:A(?:KIA|SIA))[0-9A-Z]{14
 	`hf_|npm_|pypi-|dckr_[a-z]+_|do[op]_v1_|shp(?:at|ss)_|lin_api_|ntn_|secret_|rubygems_|sg\.|hv[sb]\.|dapi|ph[cx]_|figd_|re_|pat_|tvly-|gsk_|r8_|xai-|nvapi-|pplx-|sbp_|` +
 	`age-secret-key-1)[0-9A-Za-z_.-]{14,})`)
 
-// scanPrefixed finds tokens that begin as those of a vendor, and go on as no word does.
+// scanPrefixed finds tokens with a vendor's prefix that continue like no word.
 func scanPrefixed(text string, from, to int) []Finding {
 	var found []Finding
 	for _, m := range matches(prefixed(), text, from, to) {

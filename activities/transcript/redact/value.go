@@ -73,7 +73,7 @@ func valueAt(text string, at int, query bool) (start, end int, quoted bool) {
 	return start, end, false
 }
 
-// isCode reports whether the value, which stands in no quotes, is an expression of code.
+// isCode reports whether the value, which is not in quotes, is an expression of code.
 func isCode(value string) bool {
 	k := kindsOf(value)
 	if k.digits == 0 && k.other == 0 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.$-/?&*[]{}()|:") == "" {
@@ -86,8 +86,8 @@ var callOrPath = lazily(`^[\w.$]*[A-Za-z_$][\w$]*(?:\(|\[|::|\?\.|->)|^[A-Za-z_]
 
 func isCallOrPath(value string) bool { return callOrPath().MatchString(value) }
 
-// tells reports whether a value in quotes is one, and not the words of a form or a message about it.
-func (n name) tells(value string) bool {
+// isSecretValue reports whether a value in quotes is a secret, and not the words of a form or a message about one.
+func (n name) isSecretValue(value string) bool {
 	k := kindsOf(value)
 	if n.family == sessions {
 		return isIssuedRandomly(value)
@@ -181,8 +181,8 @@ func phraseLen(text string, strict bool) int {
 // literal matches a word that is a password, or the name of a variable.
 var literal = lazily(`^[a-z]{4,32}(?:-[a-z]{1,16})*$`)
 
-// isLiteral reports whether a word stands where no code does: at the end of a line, in an assignment of a shell or of a
-// connection string, in an element of XML, or behind an option of a command.
+// isLiteral reports whether a word is in a place without code: at the end of a line, in an assignment of a shell or of
+// a connection string, in an element of XML, or behind an option of a command.
 func (n name) isLiteral(rest, separator string, start, end int) bool {
 	value := rest[start:end]
 	if n.family != passwords || !literal().MatchString(value) || !isFreePhrase(value) {

@@ -1,5 +1,5 @@
-// Package store describes how objects get into Weaviate. The writer itself is in package weaviate, which brings the
-// client library: only programs that write link it.
+// Package store defines the interface for writing to Weaviate. Package weaviate implements it with the client library,
+// so that only programs that write link the library.
 package store
 
 import (
@@ -21,7 +21,7 @@ type Object struct {
 // Result is the outcome of writing an object.
 type Result struct {
 	ID string
-	// Failed is true if the object was not written. Reasons may be empty all the same.
+	// Failed is true if the object was not written. Even then Reasons may be empty.
 	Failed  bool
 	Reasons []string
 }

@@ -14,7 +14,7 @@ import (
 // confinedVariable marks the second start of the program, which runs in its confinement.
 const confinedVariable = "AXIOMMIND_CHDB_CONFINED"
 
-// What Landlock can forbid in files and directories, by the version that knows it.
+// Access to files and directories that Landlock can deny, and the versions that added more.
 const (
 	readFiles  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	execute    = unix.LANDLOCK_ACCESS_FS_EXECUTE
@@ -25,22 +25,22 @@ const (
 	versionRefer, versionTruncate, versionNetwork, versionDevices, versionScopes = 2, 3, 4, 5, 6
 )
 
-// ownThreads is where the engine reads what each of its threads has used, whenever a statement takes or leaves one. Refused,
-// it throws and catches an exception each time, which costs more than a short statement.
+// ownThreads is the directory in which the engine reads the usage of its threads, whenever a statement takes or releases
+// one. If that is denied, it throws and catches an exception each time, which costs more than a short statement.
 const ownThreads = "/proc/self/task"
 
-// readable lists what the program and the engine read outside the data directory. /proc is not in it: it shows
-// the environment of other processes. Its own files in [ownThreads] are readable. They show its token, which every client has.
+// readable lists the paths that the program and the engine read outside the data directory, without /proc: it shows the
+// environment of other processes. Its own files in [ownThreads] are readable. They show its token, which every client has.
 var readable = []string{
 	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/etc/ld.so.cache",
 	"/dev/null", "/dev/urandom", "/dev/random", "/sys/fs/cgroup", "/sys/devices/system/cpu",
 	"/proc/meminfo", "/proc/cpuinfo", "/proc/stat",
 }
 
-// confine limits the process to its data directory and the files that it needs to run. It opens no TCP connection and,
-// where the kernel knows how, reaches no abstract socket, signals no other process and controls no device. Landlock leaves UDP
-// and sockets with a path open, which no query reaches. It restarts the program, because Landlock's rules hold for
-// the calling thread and the program that it executes. It returns false where the kernel has no Landlock.
+// confine limits the process to its data directory and the files that it needs to run. It opens no TCP connection and, where
+// the kernel supports it, reaches no abstract socket, signals no other process and controls no device. Landlock leaves UDP
+// and sockets with a path open, which no query reaches. It restarts the program, because Landlock's rules apply to the
+// calling thread and the program that it executes. It returns false where the kernel has no Landlock.
 func confine(library, dir string) (bool, error) {
 	if os.Getenv(confinedVariable) != "" {
 		return true, os.Unsetenv(confinedVariable)
@@ -87,7 +87,7 @@ func restrict(version int, library, dir, self string) error {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size = unsafe.Offsetof(attr.Scoped)
 	}
-	if version >= versionDevices { // No device is told anything: none of the rules allows it.
+	if version >= versionDevices { // No ioctl of a device is allowed by any rule.
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
 	if version >= versionScopes {
@@ -120,8 +120,8 @@ func restrict(version int, library, dir, self string) error {
 	return nil
 }
 
-// allowThreads lets the program read of its own threads. A rule holds for an inode, and /proc makes another one once
-// it is not in use: a file that stays open keeps it.
+// allowThreads lets the program read about its own threads. A rule applies to an inode, and /proc makes another one once
+// it is not in use: an open file keeps it.
 func allowThreads(rules int) error {
 	fd, err := unix.Open(ownThreads, unix.O_PATH, 0)
 	switch {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tryToGetOut confines the process and prints what it can do then.
+// tryToGetOut confines the process and prints the accesses that it still has.
 func tryToGetOut(dir string) {
 	self, _ := os.Executable()
 	confined, err := confine(self, dir)

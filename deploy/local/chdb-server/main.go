@@ -92,7 +92,7 @@ func run(args []string) error {
 	end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {
-		// A statement still runs. What it has not committed is lost, as in a crash.
+		// A statement still runs. Its uncommitted data is lost, as in a crash.
 		return server.Close()
 	}
 	return engine.Close()

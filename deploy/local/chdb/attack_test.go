@@ -171,7 +171,7 @@ var outward = []string{
 	"CREATE DATABASE e ENGINE = MySQL('HOST', 'a', 'b', 'c')", "CREATE DATABASE e ENGINE = PostgreSQL('HOST', 'a', 'b', 'c')",
 	"CREATE DATABASE e ENGINE = HDFS('hdfs://HOST')", "CREATE DATABASE e ENGINE = DataLakeCatalog('HTTP/v1') SETTINGS catalog_type = 'rest', warehouse = 'x'",
 	"CREATE DATABASE e ENGINE = Backup('default', File('OUT'))",
-	// Dictionaries, backups, and what gives oneself more rights.
+	// Dictionaries, backups, and attempts to get more rights.
 	"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(FILE(path 'FILE' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
 	"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(HTTP(url 'HTTP/' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
 	"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(EXECUTABLE(command 'id' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
@@ -220,7 +220,7 @@ func TestQueriesStayInside(t *testing.T) {
 	require.Equal(t, "0\n", run("SELECT count() FROM t").body)
 }
 
-// What only looks like it is served.
+// Queries that only look like attacks are served.
 func TestHarmlessQueriesAreServed(t *testing.T) {
 	t.Parallel()
 	at := base(t)

@@ -85,7 +85,7 @@ type nativeCompressor struct {
 	c   *compress.Writer
 }
 
-// maxCompressedPiece keeps each compressed block below what clients accept.
+// maxCompressedPiece keeps each compressed block below the limit of clients.
 const maxCompressedPiece = 16 << 20
 
 func newNativeCompressor(out io.Writer, method string) *nativeCompressor {

@@ -18,12 +18,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Engine is the ClickHouse engine with one data directory. A process can hold
-// one engine in its life.
+// Engine is the ClickHouse engine with one data directory. A process can have only one engine in its life.
 type Engine struct {
 	lib *library
 	dir string
-	// grants are what the user may do, if it is not what it may by default.
+	// grants are the rights of the user, if they differ from the default.
 	grants []string
 	mu     sync.Mutex
 	main   unsafe.Pointer
@@ -35,15 +34,15 @@ type Engine struct {
 	location *time.Location
 }
 
-// Stats is what a statement read and wrote.
+// Stats counts the rows and bytes that a statement read and wrote.
 type Stats struct {
 	ReadRows, ReadBytes       uint64
 	ResultRows, ResultBytes   uint64
 	WrittenRows, WrittenBytes uint64
 }
 
-// Open starts the engine of the shared library at path with its data in dir,
-// which is created when absent. Grants take the place of the rights of its user.
+// Open starts the engine of the shared library at path with its data in dir, which is created when absent. Grants
+// replace the rights of its user.
 func Open(path, dir string, grants ...string) (*Engine, error) {
 	lib, err := load(path)
 	if err != nil {
@@ -68,7 +67,7 @@ func Open(path, dir string, grants ...string) (*Engine, error) {
 	return e, nil
 }
 
-// The files in the data directory that tell the engine what its user may do.
+// The files in the data directory that define the rights of the engine's user.
 const (
 	configFile = "config.xml"
 	usersFile  = "users.xml"
@@ -112,13 +111,13 @@ func (e *Engine) args() []string {
 		"--enable_job_stack_trace=0",
 		// The client cannot decode the JSON type from a re-encoded block.
 		"--output_format_native_write_json_as_string=1",
-		// What a statement reads is in memory. By default a pool of threads reads it where the file system, as tmpfs, does
-		// not tell that.
+		// The files that a statement reads are in memory. By default a pool of threads reads them if the file system does
+		// not report that, as tmpfs does not.
 		"--local_filesystem_read_method=pread",
 	}
 }
 
-// prepare reads what the response headers name.
+// prepare reads the values for the response headers.
 func (e *Engine) prepare() error {
 	s := &session{lib: e.lib, conn: e.main}
 	text, err := s.text("SELECT version(), timezone()")
@@ -136,8 +135,7 @@ func (e *Engine) prepare() error {
 	return nil
 }
 
-// open makes a session of its own: settings and current database are not
-// shared with any other.
+// open opens a session of its own: settings and current database are not shared with any other.
 func (e *Engine) open() (*session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -55,7 +55,7 @@ func statusOf(code int) int {
 	case 192, 193, codeAuthFailed, codeAccessDenied, 512: // UNKNOWN_USER, WRONG_PASSWORD, SET_NON_GRANTED_ROLE
 		return http.StatusForbidden
 	case 6, 25, 26, 27, 36, 38, 41, 42, 43, 44, 53, 59, 62, 63, 69, 70, 72, 117, 130, 131, 321, 349, 427:
-		// What the text of the query or of the rows got wrong: CANNOT_PARSE_*, BAD_ARGUMENTS,
+		// Errors in the text of the query or of the rows: CANNOT_PARSE_*, BAD_ARGUMENTS,
 		// NUMBER_OF_ARGUMENTS_DOESNT_MATCH, ILLEGAL_*, TYPE_MISMATCH, SYNTAX_ERROR, INCORRECT_DATA and so on.
 		return http.StatusBadRequest
 	case 46, 47, 50, 56, 60, 73, 78, 81, 82, 111, 115, 511:

@@ -14,7 +14,7 @@ type refusal struct {
 	reason *Exception
 }
 
-// guardBrowser refuses what a web page can make a browser send.
+// guardBrowser refuses requests that a web page can make a browser send.
 func guardBrowser(r *http.Request) *refusal {
 	if refused := guard.Browser(r); refused != nil {
 		return &refusal{refused.Status, denied(refused.Reason)}
@@ -26,8 +26,8 @@ func denied(reason string) *Exception {
 	return newException(codeAuthFailed, "AUTHENTICATION_FAILED", "%s", reason)
 }
 
-// guardToken refuses a request without the token, which is the password of HTTP's basic authentication or stands
-// in ClickHouse's own header.
+// guardToken refuses a request without the token, which is the password of HTTP's basic authentication or the
+// value of ClickHouse's own header.
 func guardToken(r *http.Request, token string) *refusal {
 	given := r.Header.Get("X-ClickHouse-Key")
 	if _, password, ok := r.BasicAuth(); ok {
@@ -37,7 +37,7 @@ func guardToken(r *http.Request, token string) *refusal {
 		return &refusal{http.StatusUnauthorized, newException(codeRequiredPassword, "REQUIRED_PASSWORD",
 			"The local server wants the token made at its start as the password; the stack's directory holds it")}
 	}
-	// Both are hashed, so that the time of the comparison does not tell the length.
+	// Both are hashed, so that the time of the comparison does not reveal the length.
 	want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
 	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
 		return &refusal{http.StatusForbidden, denied("The password is not the token made at the server's start")}

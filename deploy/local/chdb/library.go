@@ -114,8 +114,8 @@ func (l *library) bind(handle uintptr) error {
 	return nil
 }
 
-// open makes a connection. Each connection has its own settings, current
-// database and query in flight; all share the one engine of the process.
+// open opens a connection. Each connection has its own settings, current database and query in flight; all
+// share the one engine of the process.
 func (l *library) open(args []string) (unsafe.Pointer, error) {
 	argv := make([]*byte, 0, len(args)+1)
 	for _, a := range args {

@@ -46,8 +46,8 @@ func (n *nativeEncoder) release() {
 	}
 }
 
-// encode returns the blocks of chunk at the client's revision. The slice is
-// valid until the next call. After an error the encoder is of no more use.
+// encode returns the blocks of chunk at the client's revision. The slice is valid until the next call.
+// After an error the encoder is unusable.
 func (n *nativeEncoder) encode(chunk []byte) ([]byte, error) {
 	n.buffer.Reset()
 	n.source.Reset(chunk)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// The engine's rights cover table functions and most table engines. This file covers what reaches
-// files and programs without asking for a right.
+// The engine's rights cover table functions and most table engines. This file covers the ways to files and programs
+// that need no right.
 
-// outsideNames are functions that open files or run programs. A function can be named without being
-// called (APPLY, arrayMap), so the name alone is refused wherever it stands as an identifier.
+// outsideNames are functions that open files or run programs. A function can be named without being called (APPLY,
+// arrayMap), so the name alone is refused wherever it is an identifier.
 var outsideNames = []string{"file", "executable", "sqlite", "disk", "eval"}
 
 // outsideWords are the keywords that name a file.
@@ -22,9 +22,10 @@ var insideEngines = []string{
 	"view", "materializedview", "atomic",
 }
 
-// forbid refuses a statement that reaches outside the server's own directory. The engine's formatter
-// writes it first: that leaves no comment, no escaped identifier and no unusual quote to hide behind.
-// That is not needed where none of these can stand: in a plain statement, strings are never taken for names.
+// forbid refuses a statement that reaches outside the server's own directory. It checks the text that the engine's
+// formatter writes, in which no comment, escaped identifier or unusual quote can hide a name. A statement without
+// suspicious names is not formatted. In a plain statement, strings do not count, because they are never taken for
+// names.
 func (s *session) forbid(sql string, params map[string]string, plain bool) error {
 	seen := sql
 	if plain {
@@ -46,7 +47,7 @@ func (s *session) forbid(sql string, params map[string]string, plain bool) error
 	return nil
 }
 
-// withoutStrings empties the strings of a statement. It reports false if anything but a string in plain quotes could be
+// withoutStrings empties the strings of a statement. It returns false if anything but a string in plain quotes could be
 // read in two ways: another kind of quote, a comment, an escape, or a character that is not ASCII.
 func withoutStrings(sql string) (string, bool) {
 	var bare strings.Builder
@@ -81,7 +82,7 @@ func suspicious(sql string) bool {
 		contains("engine") || contains("identifier") || contains(`\`)
 }
 
-// reachesOutside returns what in a statement written by the engine reaches outside, or "".
+// reachesOutside returns the part of a statement for the engine that reaches outside, or "".
 func reachesOutside(sql string, params map[string]string) string {
 	lex := lexer{text: sql}
 	verb, before := "", ""
@@ -111,7 +112,7 @@ func reachesOutside(sql string, params map[string]string) string {
 	return ""
 }
 
-// follow is the context in which the next token is read: the word before it, or "engine=".
+// follow returns the context in which the next token is read: the word before it, or "engine=".
 func follow(before string, t token, name string) string {
 	if before == "engine" && t.text == "=" {
 		return "engine="

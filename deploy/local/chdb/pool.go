@@ -11,19 +11,18 @@ import (
 // own.
 const maxIdle = 192
 
-// pool keeps sessions whose statement has left nothing in them but settings that are known, so that the next request
-// need not open one.
+// pool keeps sessions in which a statement has left only known settings, so that the next request need not open one.
 type pool struct {
 	mu   sync.Mutex
 	idle []*session
-	// age is counted up by statements that may change what a session stands on, such as its database. Sessions of
-	// an earlier age are not used again.
+	// age is incremented by statements that may change the state that sessions depend on, such as their database. Sessions
+	// of an earlier age are not reused.
 	age    uint64
 	closed bool
 }
 
-// reusedSettings are the settings that a session is used again with. None changes another setting, what may be set
-// after it, or is given a value at the engine's start: DEFAULT takes each back to what a new session has.
+// reusedSettings are the settings with which a session may be reused. None changes another setting, limits later changes,
+// or is given a value at the engine's start: DEFAULT resets each to its value in a new session.
 var reusedSettings = map[string]bool{
 	"async_insert": true, "wait_for_async_insert": true, "insert_deduplicate": true, "insert_deduplication_token": true,
 	"max_execution_time": true, "max_query_size": true, "max_threads": true, "max_insert_threads": true,
@@ -37,16 +36,16 @@ const tokenSetting = "insert_deduplication_token"
 // plainVerbs begin statements that leave nothing in their session. A parenthesis begins a SELECT.
 var plainVerbs = []string{"SELECT", "(", "WITH", "INSERT", "DESCRIBE", "DESC", "SHOW", "EXISTS", "EXPLAIN"}
 
-// plain reports whether the statement changes nothing that sessions stand on. The engine must see the same first word
-// and no second statement, whatever it takes for blanks, comments and quotes. It may be false for a harmless
-// statement, and is never true for another.
+// plain reports whether the statement changes nothing that sessions depend on. The engine must see the same first word
+// and no second statement, however it reads blanks, comments and quotes. It may be false for a harmless statement, and is
+// never true for another.
 func (req *request) plain() bool {
 	sql, verb := strings.TrimLeft(req.sql(), " \t\r\n"), req.statement.verb
 	return slices.Contains(plainVerbs, verb) && len(sql) > len(verb) && strings.EqualFold(sql[:len(verb)], verb) &&
 		(verb == "(" || !isWordByte(sql[len(verb)])) && !strings.Contains(sql, ";")
 }
 
-// tableStatements begin statements that change what no session stands on: tables, views, and databases that stay.
+// tableStatements begin statements that change only tables, views, and databases that stay: no session depends on them.
 var tableStatements = []string{
 	"TRUNCATE TABLE", "OPTIMIZE TABLE", "ALTER TABLE", "CREATE TABLE", "CREATE VIEW", "CREATE OR", "DROP TABLE", "DROP VIEW", "DELETE FROM",
 	"RENAME TABLE", "EXCHANGE TABLES", "CREATE DATABASE", "ALTER DATABASE",
@@ -63,7 +62,7 @@ func (req *request) keepsSessions() bool {
 		slices.Contains(tableStatements, strings.ToUpper(words[0]+" "+words[1]))
 }
 
-// reusable reports whether the session of the request may serve another: it is left with settings that are known.
+// reusable reports whether the session of the request may serve another: only known settings are left in it.
 func (req *request) reusable() bool {
 	for name := range req.settings {
 		if !reusedSettings[name] {
@@ -83,8 +82,8 @@ func (req *request) sayToken() {
 	}
 }
 
-// take returns an idle session for a request, or nil if a new one is to be opened: as long as there is room, so that
-// there comes to be one for each kind of request.
+// take returns an idle session for a request. It returns nil if a new one should be opened: as long as there is room, so
+// that each kind of request gets one.
 func (p *pool) take(settings map[string]string, database string) *session {
 	database = firstOf(database, defaultDatabase)
 	p.mu.Lock()

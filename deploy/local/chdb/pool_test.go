@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// state is what a request can see of its session. A plain statement does not say "settings", and only such a one is
-// given a session that was used before: so a view says it.
+// state is the part of its session that a request can see. Only a plain statement gets a reused session, and it
+// does not say "settings": so a view says it.
 const (
 	stateView = `CREATE VIEW state AS SELECT arraySort(groupArray((name, value))) AS set FROM system.settings
 		WHERE changed AND name != 'log_comment'`
 	state = "SELECT currentDatabase(), set FROM state"
 )
 
-// intruders change what they can of their session. Those that fail may have changed something before.
+// intruders try to change their session. Those that fail may have changed something before.
 var intruders = []struct{ query, sql string }{
 	{"&max_block_size=7", "SELECT 1"}, {"&max_threads=1&max_query_size=1000", "SELECT 1"}, {"&max_execution_time=5", "SELECT 1"},
 	{"&async_insert=0&insert_deduplicate=1&insert_deduplication_token=it's", "INSERT INTO t VALUES (1)"},
@@ -44,7 +44,7 @@ var intruders = []struct{ query, sql string }{
 	{"", "SELECT 1 INTO OUTFILE 'x'"}, {"", "SELECT 1 FORMAT Null"}, {"", "SELECT 1 LIMIT 0"}, {"", "SELECT * FROM t WHERE 0"},
 }
 
-// Whatever went before, in whatever order and at once, a request finds its session as a new one is.
+// After any requests, in any order and at once, a request finds its session like a new one.
 func TestNothingIsLeftInASession(t *testing.T) {
 	t.Parallel()
 	at := base(t)
@@ -59,7 +59,7 @@ func TestNothingIsLeftInASession(t *testing.T) {
 		require.Equal(t, "UInt64\n", send(t, "POST", at, "", "SELECT any(toTypeName(n)) FROM (SELECT n FROM t UNION ALL SELECT 1)").body, after)
 		return got.body
 	}
-	// A session of its own is had by a text that is not plain.
+	// A text that is not plain gets a session of its own.
 	fresh := send(t, "POST", at, "", "/* new */ "+state).body
 	require.Contains(t, fresh, "implicit_select")
 	for _, tt := range intruders {
@@ -83,7 +83,7 @@ func TestNothingIsLeftInASession(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-// Every setting and database of a request holds for it, whichever sessions wait.
+// The settings and database of a request apply to it, whichever sessions are idle.
 func TestARequestHasItsSettings(t *testing.T) {
 	t.Parallel()
 	databases := []string{base(t), base(t), base(t)}
@@ -157,7 +157,7 @@ func TestAbandonedQueriesEndAlone(t *testing.T) {
 	require.Eventually(t, func() bool { return running(t, conn, "numbers(100000000000)") == 0 }, 20*time.Second, 20*time.Millisecond)
 }
 
-// What a token said in the text of an INSERT does is what the setting does.
+// A token in the text of an INSERT has the effect of the setting.
 func TestTokensOfManySessions(t *testing.T) {
 	t.Parallel()
 	opts, err := clickhouse.ParseDSN(stacktest.Database(t))

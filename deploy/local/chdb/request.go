@@ -127,7 +127,7 @@ func readError(err error) error {
 	return newException(codeCannotReadAllData, "CANNOT_READ_ALL_DATA", "Cannot read the request body: %v", err)
 }
 
-// check refuses what ClickHouse refuses before it runs a query.
+// check refuses the requests that ClickHouse refuses before it runs a query.
 func (req *request) check() error {
 	if req.statement.verb == "" {
 		return newException(codeSyntaxError, "SYNTAX_ERROR", "Syntax error: failed at position 1 (end of query): Empty query")

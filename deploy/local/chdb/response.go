@@ -103,7 +103,7 @@ func (o *response) finish() error {
 // framed in the body as ClickHouse does it.
 func (o *response) fail(err error) {
 	if errors.Is(err, context.Canceled) || o.r.Context().Err() != nil {
-		// Returning would send the status of a success to whoever still listens.
+		// Returning would send a success status to a client that still listens.
 		panic(http.ErrAbortHandler)
 	}
 	var e *Exception

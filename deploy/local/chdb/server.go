@@ -25,7 +25,7 @@ type Server struct {
 // can be seen by every user of the machine.
 const TokenVariable = "AXIOMMIND_CHDB_TOKEN"
 
-// maxRunning bounds the statements that run at once; each holds a thread.
+// maxRunning bounds the statements that run at once; each occupies a thread.
 const maxRunning = 64
 
 // NewServer returns a handler that runs queries on engine for clients that know the token. It panics without a
@@ -94,8 +94,8 @@ func (s *Server) serve(r *http.Request, out *response) error {
 	return s.run(r.Context(), req, out)
 }
 
-// run runs the request in a session that has its settings and its database, and keeps the session for others if
-// nothing can be left in it.
+// run runs the request in a session with its settings and its database, and keeps the session for others if nothing
+// can be left in it.
 func (s *Server) run(ctx context.Context, req *request, out *response) error {
 	plain, reusable := req.plain(), req.reusable()
 	if reusable {
@@ -114,7 +114,7 @@ func (s *Server) run(ctx context.Context, req *request, out *response) error {
 		if !req.keepsSessions() {
 			s.engine.pool.renew()
 		}
-		// One that is being killed would take the next statement with it.
+		// A session that is being killed would end the next statement too.
 		if alone() && done && reusable {
 			s.engine.pool.put(session)
 			return
@@ -149,8 +149,8 @@ func (s *Server) execute(ctx context.Context, session *session, req *request, ou
 	return out.finish()
 }
 
-// kill ends the statement of a request whose client has gone. The library has
-// no query ids of the caller's, so the statement is known by its log comment.
+// kill ends the statement of a request whose client has gone. The library takes no query ids from its caller, so
+// the log comment identifies the statement.
 func (s *Server) kill(mark string) {
 	session, err := s.engine.open()
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *Stats) add(o Stats) {
 	s.WrittenBytes += o.WrittenBytes
 }
 
-// contentType is what ClickHouse declares for a format.
+// contentType returns the content type that ClickHouse declares for a format.
 func contentType(format string) string {
 	switch {
 	case strings.HasPrefix(format, "TabSeparated"), strings.HasPrefix(format, "TSV"):

@@ -252,7 +252,7 @@ func TestHundredThousandRows(t *testing.T) {
 	t.Logf("inserted %d rows in %v, read them in %v", rows, sent, time.Since(start))
 }
 
-// Names that hold the name of a forbidden function are names like any other, also where rows are inserted.
+// Names that contain the name of a forbidden function are allowed, also where rows are inserted.
 func TestInsertIntoHarmlessName(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

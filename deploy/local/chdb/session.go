@@ -12,9 +12,9 @@ import (
 type session struct {
 	lib  *library
 	conn unsafe.Pointer
-	// mark is the log comment of the session's statements, by which they can be ended.
+	// mark is the log comment of the session's statements, by which they can be killed.
 	mark string
-	// settings and database are what configure has made of a new session.
+	// settings and database are those that configure has set in a new session.
 	settings map[string]string
 	database string
 	age      uint64
@@ -24,8 +24,8 @@ func (s *session) handle() unsafe.Pointer { return *(*unsafe.Pointer)(s.conn) }
 
 func (s *session) close() { s.lib.closeConn(s.conn) }
 
-// configure applies settings, takes back those of before, and changes to the database. After an error the session is
-// not to be used.
+// configure applies settings, resets the earlier ones, and changes to the database. After an error the session must
+// not be used.
 func (s *session) configure(settings map[string]string, database string) error {
 	if sql := s.changes(settings); sql != "" {
 		if _, err := s.text(sql); err != nil {
@@ -44,7 +44,7 @@ func (s *session) configure(settings map[string]string, database string) error {
 	return nil
 }
 
-// changes is the statement that makes the settings of the session those given, or "".
+// changes returns the statement that gives the session the given settings, or "".
 func (s *session) changes(settings map[string]string) string {
 	var changes []string
 	if s.settings == nil && settings["log_comment"] == "" {
@@ -167,12 +167,12 @@ func (in *insertion) done() (Stats, error) {
 	return r.stats, err
 }
 
-// cancel drops what is not committed.
+// cancel drops the uncommitted rows.
 func (in *insertion) cancel() { in.session.lib.insertCancel(in.handle) }
 
 func (in *insertion) close() { in.session.lib.insertDestroy(in.handle) }
 
-// defaultDatabase is the one a new session stands in.
+// defaultDatabase is the database of a new session.
 const defaultDatabase = "default"
 
 func sortedKeys(m map[string]string) []string {

@@ -2,21 +2,21 @@ package chdb
 
 import "strings"
 
-// statement is what the server has to know of a query before it hands it to
-// the engine.
+// statement holds the properties of a query that the server needs before it passes the query to the
+// engine.
 type statement struct {
 	// verb is the first keyword in capitals, such as "SELECT".
 	verb string
 	// format is the FORMAT the query asks for, "" when it names none. An INSERT
 	// with inline rows has "Values" for VALUES.
 	format string
-	// takesRows says that rows in the format follow at text[data:]; head is the
-	// statement without its FORMAT clause.
+	// takesRows is true if rows in the format follow at text[data:]; head is the statement without its
+	// FORMAT clause.
 	takesRows bool
 	head      string
 	data      int
-	// dropsDefault says that the statement would drop the database default,
-	// which every session of the engine starts in.
+	// dropsDefault is true if the statement would drop the database default, in which every session of the
+	// engine starts.
 	dropsDefault bool
 }
 

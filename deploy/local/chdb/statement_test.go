@@ -11,7 +11,7 @@ func TestParseStatement(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		sql, verb, format string
-		// head and rows are what an INSERT is split into.
+		// head and rows are the two parts of an INSERT.
 		head, rows string
 	}{
 		{sql: "", verb: ""},

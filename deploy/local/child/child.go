@@ -29,8 +29,8 @@ var starters = sync.OnceValue(func() chan<- func() {
 // elsewhere wrap the command with Supervised.
 func Start(cmd *exec.Cmd) error { return start(cmd, attributes()) }
 
-// StartGraceful starts cmd like Start but leaves it to the command to end with
-// this process, by reading its standard input until that is closed.
+// StartGraceful starts cmd like Start, but the command ends itself with this process: it reads its
+// standard input until that is closed.
 func StartGraceful(cmd *exec.Cmd) error { return start(cmd, &syscall.SysProcAttr{Setpgid: true}) }
 
 func start(cmd *exec.Cmd, attributes *syscall.SysProcAttr) error {

@@ -11,7 +11,7 @@ import (
 // without, the one after; where that is empty, the first string alone. The first occurs once in the file.
 type edit struct{ file, from, upTo, with string }
 
-// apply makes the edit in a copy of the source.
+// apply applies the edit to a copy of the source.
 func (e edit) apply(source string) error {
 	path := filepath.Join(source, filepath.FromSlash(e.file))
 	text, err := os.ReadFile(path)
@@ -33,9 +33,9 @@ func (e edit) apply(source string) error {
 	return os.WriteFile(path, bytes.Join([][]byte{text[:start], []byte(e.with), text[end:]}, nil), 0o644)
 }
 
-// temporalEdits leave out of Temporal's server the stores and archives that a dev server on SQLite has no use for:
-// Cassandra, PostgreSQL, MySQL, S3, Google's cloud and the signatures of AWS. With them go their clients, which are
-// a third of the build.
+// temporalEdits remove from Temporal's server the stores and archives that a dev server on SQLite does not use:
+// Cassandra, PostgreSQL, MySQL, S3, Google's cloud and the signatures of AWS. Their clients, a third of the build,
+// go with them.
 var temporalEdits = []edit{
 	{file: "common/archiver/provider/provider.go", from: "\t\"go.temporal.io/server/common/archiver/gcloud\"\n\t\"go.temporal.io/server/common/archiver/s3store\"\n"},
 	{file: "common/archiver/provider/provider.go", from: "\tcase gcloud.URIScheme:\n\t\tif p.historyArchiverConfigs.", upTo: "\tdefault:"},
@@ -60,7 +60,7 @@ var temporalEdits = []edit{
 // weaviateEdits bind Weaviate's listeners to loopback and leave out modules that the stack never enables: clients of
 // some sixty services that make vectors, answers and backups, and dictionaries of tokenizers.
 var weaviateEdits = []edit{
-	// There is no setting for the address of these three listeners, and the whole network could use them without a key.
+	// These three listeners have no setting for their address, and the whole network could use them without a key.
 	{file: "adapters/handlers/grpc/server.go", from: `":%d"`, with: `"127.0.0.1:%d"`},
 	{file: "adapters/handlers/rest/clusterapi/grpc/server.go", from: `":%d"`, with: `"127.0.0.1:%d"`},
 	{file: "adapters/handlers/rest/clusterapi/serve.go", from: `":%d"`, with: `"127.0.0.1:%d"`},

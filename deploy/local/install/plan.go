@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Part is a part of what a stack needs.
+// Part is a component that a stack needs.
 type Part struct {
-	// Name is the name that [Progress] is told.
+	// Name is the name that [Progress] receives.
 	Name string
-	// Work says in words how the part is had.
+	// Work describes how the part is obtained.
 	Work string
 	// Needs is how long it takes on two cores while the other parts are made, or 0 if it is in the cache.
 	Needs time.Duration

@@ -40,7 +40,7 @@ func (c Cache) Programs(ctx context.Context, dir string, progress Progress) erro
 // times, and no faster: one build keeps all cores busy until its end.
 var compiler turns
 
-// turns are given to those who wait, the heaviest first.
+// turns are given to waiting builds, the heaviest first.
 type turns struct {
 	mu      sync.Mutex
 	taken   bool

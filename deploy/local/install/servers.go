@@ -20,8 +20,8 @@ const (
 	WeaviateVersion = "v1.35.2"
 )
 
-// tool is a server built from a module of its own beside this package, so that
-// its hundreds of dependencies stay out of this module.
+// tool is a server built from a module of its own next to this package, so that its hundreds of dependencies stay
+// out of this module.
 type tool struct {
 	name, module, version, pkg string
 	// source is the module whose source is changed before the build.
@@ -50,8 +50,8 @@ var weaviate = tool{
 	weight: weaviateWeight,
 }
 
-// Temporal returns the path of Temporal's command, which holds its dev server, without the stores and archives that
-// the stack does not use.
+// Temporal returns the path of Temporal's command, which contains its dev server, without the stores and archives
+// that the stack does not use.
 func (c Cache) Temporal(ctx context.Context, progress Progress) (string, error) {
 	return c.tool(ctx, temporal, progress)
 }

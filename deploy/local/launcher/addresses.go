@@ -28,7 +28,7 @@ func writeAddresses(path string, a stack.Addresses) error {
 	return nil
 }
 
-// forgetAddresses removes what writeAddresses wrote, unless another stack has written since.
+// forgetAddresses removes the file of writeAddresses, unless another stack has written it since.
 func forgetAddresses(path string, a stack.Addresses) error {
 	text, err := addressesText(a)
 	if err != nil || path == "" {

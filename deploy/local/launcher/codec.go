@@ -22,15 +22,16 @@ import (
 )
 
 const (
-	// codecTokenFile holds, in a stack's directory, the token of who may have payloads decrypted.
+	// codecTokenFile contains, in a stack's directory, the token that permits decrypting payloads.
 	codecTokenFile = "codec.token"
-	// codecCookie is the name of the cookie that holds the token in the browser.
+	// codecCookie is the name of the cookie with the token in the browser.
 	codecCookie = "axiommind-codec"
 )
 
-// codec passes requests of Temporal's web interface on to the starter's codec server, which checks the page that asks. A program of
-// another user of the machine could ask as well, so the browser needs a cookie, which the link of [uiLink] gives. It is good until the
-// stack stops, as a browser sends it to every port of this machine.
+// codec passes requests of Temporal's web interface on to the starter's codec server, which checks the
+// page that asks. A program of another user of the machine could ask as well, so the browser needs a
+// cookie, which the link of [uiLink] sets. It is valid until the stack stops, because a browser sends it
+// to every port of this machine.
 type codec struct {
 	origins   []string
 	tokenFile string

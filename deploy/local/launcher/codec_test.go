@@ -18,7 +18,8 @@ import (
 	"axiommind/worker/payload"
 )
 
-// Only a browser that was given the token by the link that status prints, and a program that sends it, has payloads decrypted.
+// Payloads are decrypted only for a browser that got the token by the link that status prints, and for a
+// program that sends it.
 func TestDecryptsForWhoHasTheToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,13 +23,14 @@ import (
 //go:embed samples
 var samples embed.FS
 
-// act is one step of the demo: what it shows, and the arguments of the starter.
+// act is one step of the demo: its title, and the arguments of the starter.
 type act struct {
 	title string
 	args  []string
 }
 
-// acts are the steps of the demo. Those that need an embedder which knows meaning are among them if it is there.
+// acts returns the steps of the demo. Steps that need an embedder which knows meaning are among them if it is
+// there.
 func acts(samplesDir string, meaning bool) []act {
 	list := []act{
 		{"Three sessions, in English, Korean and Chinese, become memory", []string{"process", samplesDir, "--project", "demo"}},

@@ -64,7 +64,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	require.Contains(t, answers["schedule"], "dreams of all memories")
 }
 
-// embedderDir installs the embedder. Where it can't be had, the demo leaves out what needs it.
+// embedderDir installs the embedder. If it can't, the demo leaves out the steps that need it.
 func embedderDir(t *testing.T) string {
 	t.Helper()
 	cache, err := install.DefaultCache()

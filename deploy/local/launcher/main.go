@@ -21,7 +21,7 @@ const (
 )
 
 func main() {
-	// What this program and the servers it starts write is for their user alone.
+	// Only the user may read the files of this program and of the servers it starts.
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	out, errOut := &screen{to: os.Stdout}, &screen{to: os.Stderr}
@@ -39,7 +39,7 @@ func (u usageError) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// report tells a person of the error and returns the exit code for it.
+// report prints the error for a person and returns its exit code.
 func report(err error, errOut io.Writer) int {
 	if err == nil {
 		return exitOK

@@ -56,7 +56,7 @@ func TestGivenKeyIsNotKept(t *testing.T) {
 	require.Empty(t, settings{given: given}.kept(st).WeaviateKey)
 }
 
-// What people are shown holds no token.
+// Output for people contains no token.
 func TestShownAddressesHoldNoToken(t *testing.T) {
 	t.Parallel()
 	a := stack.Addresses{ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "token"}

@@ -44,7 +44,7 @@ const (
 	embedderHash  = "hash"
 )
 
-// Parts of what the worker and the codec server write to their logs.
+// Parts of log lines of the worker and the codec server, and names of files.
 const (
 	workerReady   = `msg="worker is ready"`
 	codecReady    = "decrypting at "
@@ -55,8 +55,8 @@ const (
 	localFileName = "axiommind/local.yaml"
 )
 
-// localFile is the file in which the programs of this user look for the stack's addresses: that of [localVariable], or the usual one. It is "" if there is no cache
-// directory.
+// localFile returns the file in which the programs of this user look for the stack's addresses: that of [localVariable],
+// or the usual one. It is "" if there is no cache directory.
 func localFile() string {
 	if file := os.Getenv(localVariable); file != "" {
 		return file
@@ -86,7 +86,8 @@ func environment(a stack.Addresses) []string {
 	return env
 }
 
-// workerEnvironment is [environment] and what a worker alone needs. It reads no file that another stack may have written.
+// workerEnvironment is [environment] and the variables of a worker alone. It reads no file that another stack may have
+// written.
 func workerEnvironment(a stack.Addresses, dir string) []string {
 	return append(environment(a),
 		eraserVariable+"="+cmp.Or(os.Getenv(eraserVariable), a.ClickHouseDSN),
@@ -94,13 +95,13 @@ func workerEnvironment(a stack.Addresses, dir string) []string {
 		configVariable+"="+cmp.Or(os.Getenv(configVariable), os.DevNull))
 }
 
-// memoryRoot is where the worker keeps the files of the memory: in the stack's directory, so that no two stacks write the
-// same, unless the environment says otherwise.
+// memoryRoot returns where the worker keeps the files of the memory: in the stack's directory, so that no two stacks
+// write the same files, unless the environment says otherwise.
 func memoryRoot(dir string) string {
 	return cmp.Or(os.Getenv(memoryVariable), filepath.Join(dir, "memory"))
 }
 
-// shownRoot is the place of the memory's files for people, without what may be secret in a URL.
+// shownRoot returns the place of the memory's files for people, without the secrets that a URL may contain.
 func shownRoot(root string) string {
 	if !strings.Contains(root, "://") {
 		return root
@@ -115,7 +116,7 @@ func shownRoot(root string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// addressesText is the YAML in which programs find the addresses. JSON strings are YAML too.
+// addressesText returns the YAML in which programs find the addresses. JSON strings are YAML too.
 func addressesText(a stack.Addresses) ([]byte, error) {
 	values := map[string]string{
 		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "eraser-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
@@ -146,8 +147,8 @@ func addressesText(a stack.Addresses) ([]byte, error) {
 // payloadKeyFile is the name of the file with the stack's own keys, in its directory: they last as long as its histories.
 const payloadKeyFile = "payload.keys"
 
-// payloadKeys returns the file of the keys that encrypt what the stack's Temporal stores: the one that the environment
-// names, or one in the directory, which the first start makes.
+// payloadKeys returns the file of the keys that encrypt the payloads in the stack's Temporal: the file that the
+// environment names, or one in the directory, which the first start makes.
 func payloadKeys(dir string) (string, error) {
 	file := os.Getenv(payloadKeyVariable)
 	if file == "" {
@@ -173,7 +174,7 @@ func newKeys() []byte {
 	const keyBytes = 32
 	raw := make([]byte, keyBytes)
 	_, _ = rand.Read(raw) // It never fails.
-	// The day tells keys apart, should one be lost.
+	// The day distinguishes keys, should one be lost.
 	return fmt.Appendf(nil, "# The first key encrypts, all of them decrypt. What they have encrypted can't be read without them.\nlocal-%s %s\n",
 		time.Now().Format(time.DateOnly), base64.StdEncoding.EncodeToString(raw))
 }

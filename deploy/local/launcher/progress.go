@@ -13,8 +13,8 @@ import (
 	"axiommind/deploy/local/install"
 )
 
-// reporter shows how far each part of a start is: a line for each change and, on a terminal, a bar for each part that
-// is not ready, redrawn several times a second. Elsewhere a line now and then takes the place of the bars.
+// reporter shows the progress of each part of a start: a line for each change and, on a terminal, a bar for each part that
+// is not ready, redrawn several times a second. Elsewhere an occasional line replaces the bars.
 type reporter struct {
 	out   io.Writer
 	start time.Time

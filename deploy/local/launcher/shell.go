@@ -14,7 +14,7 @@ import (
 const exitCodes = "Exit codes: 0 done, also when Ctrl-C or down ended it; 1 the work failed; 2 the command line is wrong, and\n" +
 	"nothing was started."
 
-// notes are what the help of a command says in addition to its flags.
+// notes are the texts in the help of a command in addition to its flags.
 var notes = map[string]string{
 	"up": `The first run builds Temporal, Weaviate, the worker and the starter from source and fetches ClickHouse's engine; it
 prints a plan with the time of each part, and how far each is. A server that is given by its address is used as it is, and
@@ -37,7 +37,7 @@ Put the line into the shell's start-up file to have it in every session. Bash ne
     man ` + programName + `-up`,
 }
 
-// shells are those that completion knows.
+// shells are the shells that completion supports.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand(*pflag.FlagSet) func(context.Context, []string, io.Writer) error {

@@ -13,7 +13,7 @@ import (
 	"axiommind/deploy/local/stack"
 )
 
-// state is what a running stack leaves in its directory for status and down.
+// state is the record of a running stack in its directory, for status and down.
 type state struct {
 	PID       int             `json:"pid"`
 	Started   time.Time       `json:"started"`
@@ -27,7 +27,7 @@ const (
 	lockFile  = "up.lock"
 )
 
-// errRunning says that another process holds the directory.
+// errRunning is the error if another process has the lock of the directory.
 var errRunning = errors.New("a stack runs there already")
 
 // claim locks the directory for this process. The system releases the lock when the

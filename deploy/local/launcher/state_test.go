@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asHolder makes this test binary a process that holds a directory as a running
-// stack does, until it is told to end.
+// asHolder makes this test binary a process that locks a directory like a running stack, until it is
+// told to end.
 const asHolder = "AXIOMMIND_LOCAL_TEST_HOLDER"
 
 // asProgram makes this test binary the program itself.

@@ -99,7 +99,7 @@ func printStatus(ctx context.Context, out io.Writer, dir string, last *state) er
 	return err
 }
 
-// programNames are the programs that run beside the servers.
+// programNames are the programs that run next to the servers.
 var programNames = []string{"worker", "codec"}
 
 func servers(ctx context.Context, last *state) []serverStatus {

@@ -13,16 +13,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// programName is what the program is called where it is installed. A shell takes the name of its directory, local,
-// for a command of its own.
+// programName is the name of the installed program. A shell takes the name of its directory, local, for a command
+// of its own.
 const programName = "axiommind-local"
 
 // command is one verb of the command line.
 type command struct {
 	name, arguments, summary string
-	// flags adds the command's flags and returns what runs it with the arguments.
+	// flags adds the command's flags and returns the function that runs it with the arguments.
 	flags func(f *pflag.FlagSet) func(ctx context.Context, args []string, out io.Writer) error
-	// values are what its argument can be, when there is a list of these.
+	// values are the possible values of its argument, if they are a fixed list.
 	values []string
 }
 
@@ -49,14 +49,14 @@ func sections() []section {
 	}
 }
 
-// run runs the command that the arguments name. Cobra finds and completes it; what is printed is all ours.
+// run runs the command that the arguments name. Cobra finds and completes it; all output is ours.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	root := tree(filepath.Base(os.Args[0]), out)
 	root.SetArgs(append([]string{}, args...))
 	return root.ExecuteContext(ctx)
 }
 
-// tree is the command line as cobra knows it, of the program by the name that it was called by.
+// tree returns the command line for cobra, under the name by which the program was called.
 func tree(called string, out io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use: called + " COMMAND", Short: "run AxiomMind's servers on this machine", Version: version(),
@@ -88,7 +88,7 @@ func tree(called string, out io.Writer) *cobra.Command {
 	return root
 }
 
-// leaf makes the command that does something.
+// leaf returns the cobra command that runs c.
 func leaf(c command, out io.Writer) *cobra.Command {
 	l := &cobra.Command{
 		Use: strings.TrimSpace(c.name + " " + c.arguments), Short: c.summary, Long: notes[c.name],
@@ -133,7 +133,7 @@ func directory(f *pflag.FlagSet, dir *string) {
 	f.StringVar(dir, "dir", defaultDir(), "keep the servers' data, logs and state in `DIR`")
 }
 
-// completeFlags says what can follow the flags. Nothing does, unless it is said here.
+// completeFlags registers the completions of flag values. Flags without one have none.
 func completeFlags(l *cobra.Command) {
 	values := map[string][]string{"output": outputs}
 	l.Flags().VisitAll(func(f *pflag.Flag) {
@@ -145,7 +145,7 @@ func completeFlags(l *cobra.Command) {
 	})
 }
 
-// flagError says what is wrong with a flag, and which one may be meant.
+// flagError returns the error for an invalid flag, with the flags that may be meant.
 func flagError(c *cobra.Command, err error) error {
 	if !c.HasParent() && c.Flags().NArg() > 0 {
 		return unknown(c, c.Flags().Arg(0))
@@ -167,7 +167,7 @@ func flagError(c *cobra.Command, err error) error {
 	return usagef("%s%w%s; see %s -h", name, err, didYouMean(near), c.CommandPath())
 }
 
-// unknown says that there is no such command, and which ones may be meant.
+// unknown returns the error for an unknown command, with the commands that may be meant.
 func unknown(root *cobra.Command, word string) error {
 	var names []string
 	for _, c := range root.Commands() {

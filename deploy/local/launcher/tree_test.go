@@ -67,8 +67,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What is wrong in a command line is said in one line, with what may be meant and where to read on. Nothing is
-// started.
+// An error in a command line is reported in one line, with the likely alternatives and where to read on.
+// Nothing is started.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -107,7 +107,7 @@ func TestVersion(t *testing.T) {
 	require.Equal(t, []any{"axiommind-local " + service.Version() + "\n", "", exitOK}, []any{out, said, code})
 }
 
-// What each shell gets is a script of that shell for the program's installed name, as cobra wrote it.
+// The output for each shell is a script of that shell for the program's installed name, as cobra wrote it.
 func TestCompletionScripts(t *testing.T) {
 	t.Parallel()
 	for shell, has := range map[string]string{

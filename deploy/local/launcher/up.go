@@ -21,12 +21,12 @@ import (
 	"axiommind/deploy/local/stack"
 )
 
-// settings are what the commands that start servers take.
+// settings are the options of the commands that start servers.
 type settings struct {
 	dir    string
 	given  stack.Addresses
 	noPath bool
-	// noSpool leaves alone the contexts that hooks have left for a worker.
+	// noSpool ignores the contexts that hooks have left for a worker.
 	noSpool bool
 }
 
@@ -39,8 +39,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.BoolVar(&s.noPath, "no-path", false, "do not use temporal, clickhouse and weaviate found on PATH")
 }
 
-// kept returns the addresses as they are written to files: without the key of a server that was given. Keys that
-// the stack has not made stay in the environment.
+// kept returns the addresses that are written to files: without the key of a given server. Keys that the stack has not made
+// stay in the environment.
 func (s settings) kept(st *stack.Stack) stack.Addresses {
 	a := st.Addresses()
 	if s.given.WeaviateHost != "" {
@@ -81,7 +81,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	}
 	var decrypt *codec
 	opts := s.options()
-	if s.given.Temporal == "" { // A server that was given may have other clients, which have no key.
+	if s.given.Temporal == "" { // A given server may have other clients, which have no key.
 		if opts.Given.PayloadKeyFile, err = payloadKeys(s.dir); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	return interrupted(ctx, whileUp(ctx, st, out, changed, work))
 }
 
-// options say which servers to start.
+// options returns the options of the stack.
 func (s settings) options() stack.Options {
 	return stack.Options{
 		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Embedder: os.Getenv(embedderVariable) == "", Given: s.given, Installed: !s.noPath,
@@ -137,7 +137,7 @@ func (s settings) options() stack.Options {
 	}
 }
 
-// needed leaves out the parts of a plan that are there already in another way.
+// needed removes the parts of a plan that are available in another way.
 func (s settings) needed(parts []install.Part, embedder bool) []install.Part {
 	there := map[string]bool{
 		"temporal": s.given.Temporal != "" || s.onPath("temporal"), "weaviate": s.given.WeaviateHost != "" || s.onPath("weaviate"),
@@ -170,7 +170,8 @@ func startAll(ctx context.Context, dir string, cache install.Cache, opts stack.O
 	return st, nil
 }
 
-// startPrograms starts the worker, which makes the tables and registers all that Temporal has to know, and the codec server.
+// startPrograms starts the worker, which makes the tables and registers everything that Temporal has to know, and the codec
+// server.
 func (s settings) startPrograms(ctx context.Context, st *stack.Stack, decrypt *codec) error {
 	run := func() error {
 		env := workerEnvironment(st.Addresses(), s.dir)
@@ -205,8 +206,8 @@ func otherVersion(dir string, err error) error {
 		"move that directory away, or give another one with --dir, and start again", err, dir)
 }
 
-// announce prints what happens while the stack is up, with the time. Lines after the first are indented, so that
-// text from a log can't look like an announcement.
+// announce prints an event of a running stack, with the time. Lines after the first are indented, so that text from a log
+// can't look like an announcement.
 func announce(out io.Writer, name, what string) {
 	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, strings.ReplaceAll(what, "\n", "\n  "))
 }
@@ -232,7 +233,7 @@ func whileUp(
 	return err
 }
 
-// interrupted returns nil for an error that only says that the user has ended the command.
+// interrupted returns nil for an error that only reports that the user has ended the command.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil

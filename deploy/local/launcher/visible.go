@@ -48,8 +48,8 @@ func (s *screen) writeHeld() error {
 	return err
 }
 
-// visible writes out each character that a terminal obeys or does not show, as <U+202E> or <0x9B>. It is stricter than
-// the writers of the other programs: it knows no emoji of several characters.
+// visible escapes each character that a terminal obeys or does not show, as <U+202E> or <0x9B>. It is stricter than
+// the writers of the other programs: it makes no exception for emoji of several characters.
 func visible(s string) string {
 	var out strings.Builder
 	for rest := s; rest != ""; {

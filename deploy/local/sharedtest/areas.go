@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Judges are, by area, functions that say what is wrong with the outcome of a case. They return "" if nothing is.
+// Judges are, by area, functions that describe the defect in the outcome of a case, or return "".
 type Judges map[string]func(input, expect json.RawMessage) string
 
 // areaFile is the form of the files of observed behaviour.
@@ -19,7 +19,7 @@ type areaCase struct {
 	Area   string          `json:"area"`
 	Input  json.RawMessage `json:"input"`
 	Expect json.RawMessage `json:"expect"`
-	// Ours takes the place of Expect where the observed behaviour is a flaw.
+	// Ours replaces Expect where the observed behaviour is a flaw.
 	Ours json.RawMessage `json:"ours"`
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// ListedFile is the file beside a test that lists the cases decided against: by file and id, with the reason.
+// ListedFile is the file next to a test that lists the cases decided against: by file and id, with the reason.
 const ListedFile = "testdata/listed.json"
 
 // Verdicts counts the cases of one file by area and outcome.
@@ -26,7 +26,7 @@ type Verdicts struct {
 
 type tally struct{ pass, listed, fail int }
 
-// Count counts a case. problem says what is wrong with its outcome, and is empty if nothing is.
+// Count counts a case. problem describes the defect in its outcome, and is empty if there is none.
 func (v *Verdicts) Count(area, id, problem string) {
 	v.t.Helper()
 	if v.areas[area] == nil {
@@ -57,8 +57,8 @@ func (v *Verdicts) close() {
 	}
 }
 
-// RunCases runs judge in a test of its own for each case file of the form File that holds cases of the package. It
-// skips the test where there is none.
+// RunCases runs judge in a test of its own for each case file of the form File that has cases of the package. It
+// skips the test if there is none.
 func RunCases[File any](t *testing.T, holds func(File) bool, judge func(t *testing.T, v *Verdicts, file File)) {
 	t.Helper()
 	RunCasesIn(t, Cases.Path(t), holds, judge)
@@ -84,7 +84,7 @@ func RunCasesIn[File any](t *testing.T, dir string, holds func(File) bool, judge
 	}
 }
 
-// CaseFiles returns, by name, the case files of the form File that hold cases of the package. It skips the test where
+// CaseFiles returns, by name, the case files of the form File that have cases of the package. It skips the test if
 // there is none.
 func CaseFiles[File any](tb testing.TB, holds func(File) bool) map[string]File {
 	tb.Helper()
@@ -114,7 +114,7 @@ func readCaseFiles[File any](tb testing.TB, dir string, holds func(File) bool) m
 	return files
 }
 
-// Play returns what judge says is wrong with the outcome of a case, or that it can't be played.
+// Play returns the defect that judge reports for the outcome of a case, or that it can't be played.
 func Play(judge func() string) (problem string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -124,8 +124,8 @@ func Play(judge func() string) (problem string) {
 	return judge()
 }
 
-// Decode reads JSON into a value. It says if the JSON has not the form of the value, or holds a key that the value has
-// no field for: what can't be read must not pass.
+// Decode reads JSON into a value. It returns a problem if the JSON does not have the form of the value, or contains a
+// key that the value has no field for: unread input must not pass.
 func Decode(raw json.RawMessage, into any) string {
 	if len(raw) == 0 {
 		return "nothing is given"

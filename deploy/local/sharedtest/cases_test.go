@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heard keeps what a test would have printed.
+// heard keeps the output that a test would have printed.
 type heard struct {
 	testing.TB
 	logged, failed []string

@@ -1,5 +1,5 @@
-// Package sharedtest finds the files that tests read and the repository does not hold: cases that judge a room, and
-// data sets. They are beside the checkout, or where a variable says.
+// Package sharedtest finds test files that are not in the repository: cases that judge a room, and data sets. They
+// are next to the checkout, or where a variable says.
 package sharedtest
 
 import (

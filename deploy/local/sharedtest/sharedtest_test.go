@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked runs in a test of its own, which may be skipped or fail, and says how it ended.
+// asked runs in a test of its own, which may be skipped or fail, and reports how it ended.
 type asked struct {
 	testing.TB
 	skipped, failed bool

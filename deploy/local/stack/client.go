@@ -10,7 +10,7 @@ import (
 	"net/http"
 )
 
-// checkWeaviate asks for readiness, and for something that needs the key.
+// checkWeaviate requests the readiness, and a resource that needs the key.
 func checkWeaviate(ctx context.Context, host, key string) error {
 	return errors.Join(
 		getOK(ctx, "http://"+host+"/v1/.well-known/ready"),

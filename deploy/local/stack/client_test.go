@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the client takes for an address, the check takes; a wrong password is refused and never told.
+// The check accepts every address that the client accepts. A wrong password is refused and never
+// printed.
 func TestCheckTakesWhatTheClientTakes(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{ClickHouse: true, Ephemeral: true})
@@ -53,7 +54,7 @@ func TestCheckTakesWhatTheClientTakes(t *testing.T) {
 	}
 }
 
-// People are told the address alone.
+// People see the address alone.
 func TestClickHouseURL(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{

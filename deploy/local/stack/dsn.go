@@ -24,7 +24,7 @@ type dsn struct {
 
 var errDSN = errors.New("want an address like http://user:password@host:8123/database; write / and # in a password as %2F and %23")
 
-// parseDSN reads an address. Its errors repeat nothing of it, for it holds a password.
+// parseDSN reads an address. Its errors repeat nothing of it, because it contains a password.
 func parseDSN(text string) (dsn, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Fragment != "" {
@@ -67,7 +67,7 @@ func (a Addresses) ClickHouseURL() string {
 	return u.String()
 }
 
-// checkClickHouse asks for something that needs the DSN's user and password: another stack's server may have the port.
+// checkClickHouse sends a request that needs the DSN's user and password: another stack's server may have the port.
 func checkClickHouse(ctx context.Context, text string) error {
 	d, err := parseDSN(text)
 	if err != nil {
@@ -141,7 +141,8 @@ const (
 // nativeTimeout is how long a server may take to answer a greeting in its own protocol.
 const nativeTimeout = 5 * time.Second
 
-// checkNative greets the server in ClickHouse's own protocol, which it answers in kind if it takes the user and password.
+// checkNative greets the server in ClickHouse's own protocol. The server answers in kind if it accepts the user and
+// password.
 func (d dsn) checkNative(ctx context.Context, host string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
 	if err != nil {

@@ -11,18 +11,19 @@ import (
 const maxExplanation = 400
 
 var (
-	// fatalLine starts the report of a crash: what follows is where, not why.
+	// fatalLine starts the report of a crash: the lines after it say where, not why.
 	fatalLine = regexp.MustCompile(`(?i)^(panic:|fatal error:|runtime: out of memory|terminate called)|level=fatal|"level":"(fatal|panic)"|<Fatal>`)
 	// errorLine is a line that reports an error.
 	errorLine = regexp.MustCompile(`(?i)^error:|level=error|"level":"error"|<Error>|DB::Exception`)
-	// lastWord is what a program says as it ends, with its own name before it.
+	// lastWord is the last line of a program that ends, with its own name before it.
 	lastWord = regexp.MustCompile(`^[a-z-]+: `)
-	// messages finds what a line of a log in logfmt says.
+	// messages finds the messages in a line of a log in logfmt.
 	messages = regexp.MustCompile(`\b(msg|error|reason)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
 
-// explanation is the line of a log that says why the server ended: the first that reports a crash,
-// else the last that reports an error, else the program's last word. It is "" when there is none.
+// explanation returns the line of a log that explains why the server ended: the first that reports a
+// crash, else the last that reports an error, else the program's last word. It returns "" if there is
+// none.
 func explanation(log string) string {
 	last, word := "", ""
 	for line := range strings.Lines(log) {
@@ -65,11 +66,11 @@ func plainMessage(line string) string {
 	return strings.Join(parts, ": ")
 }
 
-// ansi is how logs are colored, which hides how a line begins.
+// ansi matches the colors of logs, which hide the beginning of a line.
 var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
 
-// shorten leaves out the middle of a long line: a chain of errors begins with what was tried and ends
-// with what went wrong.
+// shorten leaves out the middle of a long line: a chain of errors begins with the action and ends with
+// the cause.
 func shorten(text string) string {
 	const head = maxExplanation / 4
 	if runes := []rune(text); len(runes) > maxExplanation {

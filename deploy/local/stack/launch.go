@@ -14,12 +14,12 @@ import (
 // launch is one try to start a server on ports of its own.
 type launch struct {
 	command command
-	// check succeeds once the server answers. Where it is nil, says is what the process writes then.
+	// check succeeds once the server answers. If it is nil, the process writes says then.
 	check func(context.Context) error
 	says  string
 	// apply records where the server answers, and returns that in words.
 	apply func(*Addresses) string
-	// caution says what may be wrong after the server died and was started again; empty if nothing is.
+	// caution warns of possible damage after the server died and was started again, or is empty.
 	caution string
 }
 
@@ -100,8 +100,8 @@ func (s *Stack) installed(name string) (string, bool) {
 	return path, true
 }
 
-// Check returns nil when every server named in the addresses answers, else an
-// error that says which does not.
+// Check returns nil if every server named in the addresses answers, else an error that names the first
+// that does not.
 func Check(ctx context.Context, given Addresses) error {
 	if given.ClickHouseDSN != "" {
 		if err := checkClickHouse(ctx, given.ClickHouseDSN); err != nil {

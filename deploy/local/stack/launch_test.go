@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server whose port another process takes first is started on others, however much else it says.
+// A server whose port another process takes first is started on others, however much else it logs.
 func TestLaunchOnOtherPorts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -53,7 +53,7 @@ func TestLaunchOnOtherPorts(t *testing.T) {
 	}
 }
 
-// A port that was found free is given to nobody else who asks for any.
+// A port that was found free is given to no one else who asks for any.
 func TestFreePortsStayFree(t *testing.T) {
 	t.Parallel()
 	ports, err := freePorts(0, 0, 0, 0)

@@ -12,10 +12,10 @@ const (
 	RestartWindow = time.Minute
 )
 
-// Pace says when something that died may be started again. The zero value is ready.
+// Pace decides when something that died may be started again. The zero value is ready.
 type Pace struct{ starts []time.Time }
 
-// Wait returns how long the next start has to wait at a time.
+// Wait returns how long the next start must wait at the given time.
 func (p *Pace) Wait(now time.Time) time.Duration {
 	n := len(p.starts)
 	if n == 0 {

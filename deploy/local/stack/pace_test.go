@@ -32,7 +32,7 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// What dies rarely is started again at once.
+// A server that dies rarely is started again at once.
 func TestPaceLetsTheFirstThrough(t *testing.T) {
 	t.Parallel()
 	var pace stack.Pace

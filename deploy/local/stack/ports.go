@@ -41,9 +41,8 @@ func freePorts(preferred ...int) ([]int, error) {
 	return ports, nil
 }
 
-// keepAside leaves a connection to a listener's port behind, closed from the
-// listener's side. Until it is forgotten, Linux does not choose the port for
-// others, and still lets a server that names it listen.
+// keepAside leaves a connection to a listener's port behind, closed from the listener's side. Until it
+// expires, Linux does not choose the port for others, but still lets a server that names it listen.
 func keepAside(l net.Listener) error {
 	if runtime.GOOS != "linux" {
 		return nil

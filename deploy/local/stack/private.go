@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// entries are what the local stack keeps in its directory.
+// entries are the files and directories that the local stack keeps in its directory.
 var entries = []string{
 	"bin", "clickhouse", "clickhouse-server", "logs", "samples", "state.json", "temporal.db", "temporal.db-shm",
 	"temporal.db-wal", "up.lock", "weaviate",
 }
 
-// MakePrivate makes a directory that only its owner can enter. Where it exists, the rights of others are taken from
-// it and from what an earlier stack left in it. A directory that all users share, such as /tmp, and files that are
+// MakePrivate makes a directory that only its owner can enter. If it exists, the rights of others to it and to the
+// files of an earlier stack in it are removed. A directory that all users share, such as /tmp, and files that are
 // not the stack's stay as they are.
 func MakePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -40,14 +40,14 @@ type command struct {
 	path string
 	args []string
 	env  []string
-	// log is the file the server's output goes to.
+	// log is the file of the server's output.
 	log string
-	// watchesStdin says that the server ends by itself when its standard input
-	// is closed; any other is killed from outside.
+	// watchesStdin is true if the server ends by itself when its standard input is closed; any other is killed from
+	// outside.
 	watchesStdin bool
 	// appendLog keeps the lines of an earlier process in the log.
 	appendLog bool
-	// program says that it is a program of the product: it has the whole environment, and ends before the servers.
+	// program is true for a program of the product: it has the whole environment, and ends before the servers.
 	program bool
 	// patience is how long it may take to end before it is killed. Default: stopTimeout.
 	patience time.Duration
@@ -110,7 +110,7 @@ func start(c command) (*process, error) {
 	return p, nil
 }
 
-// endedProcess stands for one that could not be started.
+// endedProcess represents a process that could not be started.
 func endedProcess(c command, err error) *process {
 	p := &process{name: c.name, log: c.log, started: time.Now(), done: make(chan struct{}), err: err}
 	close(p.done)
@@ -126,8 +126,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// failure says how a process ended and, where its log tells it, why. The log of a process that was killed from
-// outside does not tell.
+// failure reports how a process ended and, if its log shows it, why. The log of a process that was killed from
+// outside does not show it.
 func (p *process) failure() error {
 	reason := p.err
 	if reason == nil {
@@ -139,7 +139,7 @@ func (p *process) failure() error {
 	return fmt.Errorf("run %s: ended with %w (its log is %s)", p.name, reason, p.log)
 }
 
-// portTaken reports whether the process has said that a port of its own was taken.
+// portTaken reports whether the process ended because a port of its own was taken, by its log.
 func (p *process) portTaken() bool {
 	return p.ended() && strings.Contains(p.output(), "address already in use")
 }
@@ -154,7 +154,7 @@ func (p *process) killed() bool {
 	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM)
 }
 
-// output returns what the process has written to its log, at most maxLog bytes of it.
+// output returns the output of the process in its log, at most maxLog bytes of it.
 func (p *process) output() string {
 	f, err := os.Open(p.log)
 	if err != nil {

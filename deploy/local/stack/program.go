@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Program is a program that uses the servers and runs beside them.
+// Program is a program that uses the servers and runs next to them.
 type Program struct {
 	Name, Path string
 	Args       []string
 	// Env comes on top of the environment of this process.
 	Env []string
-	// Says is a part of its log by which it is known to work.
+	// Says is a part of its log that shows that it is ready.
 	Says string
 	// Patience is how long it may take to end before it is killed. Default: that of servers.
 	Patience time.Duration

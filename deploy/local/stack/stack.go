@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Options say which servers to start and how.
+// Options selects the servers to start, and how.
 type Options struct {
 	// Dir holds the data and logs of the servers. Required.
 	Dir string
-	// Temporal, ClickHouse and Weaviate say which servers are wanted.
+	// Temporal, ClickHouse and Weaviate select the servers.
 	Temporal, ClickHouse, Weaviate bool
-	// Embedder says that the local embedder is wanted. Without it the stack starts all the same.
+	// Embedder selects the local embedder. If it is not available, the stack starts all the same.
 	Embedder bool
 	// Given are the addresses of servers that run already; one given is used
 	// and not started.
@@ -38,28 +38,27 @@ type Options struct {
 	SearchAttributes map[string]string
 	// DynamicConfig are further settings of Temporal, name to JSON value.
 	DynamicConfig map[string]string
-	// Codec returns what decrypts for Temporal's web interface at the origins that it is served from. Without it the
+	// Codec returns the handler that decrypts for Temporal's web interface at the given origins. Without it the
 	// interface shows payloads as Temporal stores them.
 	Codec func(origins []string) http.Handler `json:"-"`
 	// ClickHouseGrants are the rights of ClickHouse's user, as GRANT SELECT ON db.*. Default: all that reach nothing
 	// outside the server's directory.
 	ClickHouseGrants []string
-	// Installed lets servers found on PATH take the place of the pinned ones.
+	// Installed lets servers found on PATH replace the pinned ones.
 	Installed bool
 	// Ephemeral keeps no data: Temporal stays in memory, and ClickHouse removes
 	// its directory when it ends.
 	Ephemeral bool
-	// Progress is told what happens to each server. It may be nil, and is called
-	// from several goroutines.
+	// Progress receives the state of each server. It may be nil, and is called from several goroutines.
 	Progress install.Progress `json:"-"`
-	// Measured is told how many of how many steps of a server's installation are done: see [install.Cache].
+	// Measured receives how many of how many steps of a server's installation are done: see [install.Cache].
 	Measured func(name string, done, total int) `json:"-"`
 }
 
 // Addresses are where the servers answer.
 type Addresses struct {
-	// ClickHouseDSN is for clickhouse-go, such as "http://default:token@127.0.0.1:8123/default". It
-	// holds the token that a server started by the stack wants.
+	// ClickHouseDSN is for clickhouse-go, such as "http://default:token@127.0.0.1:8123/default". It contains the token
+	// that a server started by the stack requires.
 	ClickHouseDSN string `json:"clickhouse_dsn,omitempty"`
 	// Temporal is the gRPC frontend, such as "127.0.0.1:7233".
 	Temporal string `json:"temporal,omitempty"`
@@ -71,7 +70,8 @@ type Addresses struct {
 	WeaviateGRPC string `json:"weaviate_grpc,omitempty"`
 	// WeaviateKey is the API key that Weaviate wants; empty when it wants none.
 	WeaviateKey string `json:"weaviate_key,omitempty"`
-	// PayloadKeyFile holds the keys of what Temporal stores; empty when it is not encrypted. The stack does not read it.
+	// PayloadKeyFile holds the keys of the payloads in Temporal, and is empty without encryption. The stack does not
+	// read it.
 	PayloadKeyFile string `json:"payload_key_file,omitempty"`
 	// EmbedderDir is the directory of the local embedder's library; empty when there is none.
 	EmbedderDir string `json:"embedder_dir,omitempty"`
@@ -85,12 +85,12 @@ type Stack struct {
 
 	mu      sync.Mutex
 	servers []*server
-	// ui stands before Temporal's web interface; nil without Temporal.
+	// ui is the proxy in front of Temporal's web interface; nil without Temporal.
 	ui *uiProxy
 	// secret is ClickHouse's password and Weaviate's key. Whoever can read the stack's files knows it.
 	secret string
-	// temporalHost is the only host name that Temporal's HTTP interface answers to. Temporal takes it as an
-	// argument, which every user of the machine can see. So no other server has it for a secret.
+	// temporalHost is the only host name that Temporal's HTTP interface accepts. Temporal takes it as an argument,
+	// which every user of the machine can see. So no other server has it for a secret.
 	temporalHost string
 }
 
@@ -138,7 +138,8 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	return s, nil
 }
 
-// findEmbedder sets the directory of the local embedder, if it is wanted. The progress says why it could not be had.
+// findEmbedder sets the directory of the local embedder, if it is wanted. The progress reports why it is not
+// available.
 func (s *Stack) findEmbedder(ctx context.Context) {
 	if !s.opts.Embedder {
 		return
@@ -187,8 +188,8 @@ func (s *Stack) Servers() map[string]int {
 	return pids
 }
 
-// Stop ends the programs and then the servers that the stack started, and no server that was given. Call it after [Stack.Supervise] has
-// returned; it can be called more than once.
+// Stop ends the programs and then the servers that the stack started, but no given server. Call it after
+// [Stack.Supervise] has returned; it can be called more than once.
 func (s *Stack) Stop() {
 	s.mu.Lock()
 	servers, ui := slices.Clone(s.servers), s.ui
@@ -196,7 +197,7 @@ func (s *Stack) Stop() {
 	if ui != nil {
 		_ = ui.close()
 	}
-	// Programs finish their work, for which they need the servers.
+	// Programs finish their work, and need the servers for it.
 	for _, programs := range []bool{true, false} {
 		var wait sync.WaitGroup
 		for _, sv := range servers {

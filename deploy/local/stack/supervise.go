@@ -15,7 +15,7 @@ type server struct {
 }
 
 // Supervise restarts each server that ends, at the same address and with the same data. It returns when ctx has
-// ended. say is told what happens to each server. changed is called when a server has ended and when it has been
+// ended. say receives the events of each server. changed is called when a server has ended and when it has been
 // started, because [Stack.Servers] then returns another process id.
 func (s *Stack) Supervise(ctx context.Context, say func(name, what string), changed func()) {
 	s.mu.Lock()
@@ -59,7 +59,7 @@ func (s *Stack) supervise(ctx context.Context, sv *server, say func(name, what s
 	}
 }
 
-// restart starts a server anew, calls started and waits until the server answers.
+// restart starts a server again, calls started and waits until the server answers.
 func (s *Stack) restart(ctx context.Context, sv *server, started func()) error {
 	command := sv.launch.command
 	command.appendLog = true

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// said are the lines that a supervisor says.
+// said collects the lines of a supervisor.
 type said struct {
 	mu    sync.Mutex
 	lines []string
@@ -70,7 +70,7 @@ func TestKilledServersAreStartedAgain(t *testing.T) {
 	require.Error(t, stack.Check(t.Context(), stack.Addresses{ClickHouseDSN: addresses.ClickHouseDSN}))
 }
 
-// A server that can't come back says why, in one line, and comes when it can.
+// A server that can't be started again reports why, in one line, and is started when it can be.
 func TestRestartThatFailsIsExplained(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true})

@@ -17,16 +17,13 @@ const (
 	TemporalUIPort = 8233
 )
 
-// temporalTuning lifts the dev server's limit of 20 task loads a second on its
-// one history shard, which costs every activity 100 ms. It lets the server hand
-// an activity to the worker that asks for it in the answer to that worker, which
-// saves it a quarter of the CPU time of a workflow. More than the usual ten
-// sessions may wait for one writer, which does them at once. Its caches hold the
-// 500 workflows used last, far more than run at a time on one machine; another is
-// read from the database. With the default sizes they grow by a gigabyte in the
-// time of all tests, until the server only collects garbage. Its queues note every
-// two seconds how far they are, not every thirty: a run that has just ended is
-// deleted no sooner than that.
+// temporalTuning lifts the dev server's limit of 20 task loads a second on its one history shard, which
+// costs every activity 100 ms. The server hands an activity to the worker that asks for it in the answer
+// to that worker, which saves a quarter of the CPU time of a workflow. More than the usual ten sessions
+// may wait for one writer, which does them at once. Its caches hold the 500 most recently used
+// workflows, far more than run at a time on one machine. With the default sizes they grow by a gigabyte
+// during all tests, until the server only collects garbage. Its queues save their positions every two
+// seconds, not every thirty: a run that has just ended is deleted no sooner than that.
 var temporalTuning = []string{
 	"--dynamic-config-value", "system.enableActivityEagerExecution=true",
 	"--dynamic-config-value", "history.maxInFlightUpdates=100",
@@ -39,9 +36,8 @@ var temporalTuning = []string{
 	"--dynamic-config-value", "history.visibilityProcessorUpdateAckInterval=\"2s\"",
 }
 
-// temporalOnDisk keeps SQLite safe against the death of the process at a
-// fraction of the default's cost. What is deleted is overwritten, and not kept
-// in the log of writes.
+// temporalOnDisk keeps SQLite safe against the death of the process at a fraction of the default's cost.
+// Deleted data is overwritten, and not kept in the log of writes.
 var temporalOnDisk = []string{
 	"--sqlite-pragma", "journal_mode=wal",
 	"--sqlite-pragma", "synchronous=normal",
@@ -105,8 +101,8 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 // asHost names the only host that Temporal's HTTP interface answers as.
 func (s *Stack) asHost(r *http.Request) { r.Host = s.temporalHost }
 
-// addSearchAttributes registers what a database made by an earlier start lacks:
-// the dev server registers its arguments only in a new one.
+// addSearchAttributes registers the search attributes that a database of an earlier start lacks: the dev
+// server registers its arguments only in a new one.
 func (s *Stack) addSearchAttributes(ctx context.Context, binary, api string) error {
 	var known struct {
 		CustomAttributes map[string]string `json:"customAttributes"`

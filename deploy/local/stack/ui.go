@@ -14,7 +14,7 @@ import (
 
 // uiProxy checks the host of each request before it passes it on to Temporal's web interface. The interface
 // itself answers to any host. A web page could point a name of its own at this machine (DNS rebinding), and read
-// histories and start workflows at a port that everybody knows.
+// histories and start workflows at a well-known port.
 type uiProxy struct {
 	listener net.Listener
 	server   *http.Server
@@ -22,8 +22,8 @@ type uiProxy struct {
 	codec http.Handler
 }
 
-// CodecPath is where the proxy decrypts for the interface, and below UnlockPath it gives a browser the right to. No page of the interface
-// has such a path.
+// CodecPath is where the proxy decrypts for the interface. Below UnlockPath it gives a browser the right to it.
+// No page of the interface has such a path.
 const (
 	CodecPath  = "/axiommind-codec"
 	UnlockPath = "/axiommind-unlock/"
@@ -44,7 +44,7 @@ func newUIProxy(wanted int, codec func(origins []string) http.Handler) (*uiProxy
 	return p, nil
 }
 
-// arguments are those that Temporal is started with, so that the interface asks the proxy.
+// arguments returns the arguments with which Temporal is started, so that the interface asks the proxy.
 func (p *uiProxy) arguments() []string {
 	if p.codec == nil {
 		return nil

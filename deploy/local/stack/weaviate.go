@@ -42,7 +42,7 @@ func (s *Stack) startWeaviate(ctx context.Context) error {
 				a.WeaviateHost, a.WeaviateGRPC, a.WeaviateKey = rest, grpc, s.secret
 				return "on " + rest
 			},
-			// Its log of vectors is written 4 KiB at a time, and what it has acknowledged may be in its memory only.
+			// Its log of vectors is written 4 KiB at a time, so acknowledged vectors may be in its memory only.
 			caution: "vectors of the last minute may be lost, and those memories are found by words alone: " +
 				"go run ./starter rebuild vectors makes all of them anew",
 		}, nil
@@ -76,7 +76,7 @@ func weaviateEnv(data, key string, ports []int) []string {
 		"RAFT_BOOTSTRAP_EXPECT=1",
 		// One node waits for no other: its first election need not be patient.
 		"RAFT_TIMEOUTS_MULTIPLIER=1",
-		// With the default, keyword search misses what was written a moment ago.
+		// With the default, keyword search misses recent writes.
 		"USE_INVERTED_SEARCHABLE=false",
 		// Classes are made by the program that owns them, never by a misspelled name.
 		"AUTOSCHEMA_ENABLED=false",

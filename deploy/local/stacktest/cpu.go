@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// CPU returns the CPU time that the servers of [Processes] have used, for this package and for others, with that of the processes they started, and
-// that of this test binary under the name "test". It skips the test where the system has no /proc.
+// CPU returns the CPU time that the servers of [Processes] and the processes they started have used, for this
+// package and for others, and that of this test binary under the name "test". It skips the test if the system has
+// no /proc.
 func CPU(t testing.TB) map[string]time.Duration {
 	t.Helper()
 	used, children, err := processTimes()
@@ -65,7 +66,7 @@ func processTimes() (used map[int]time.Duration, children map[int][]int, err err
 // parseStat returns the parent and the CPU time in clock ticks, see proc_pid_stat(5). The time includes that of
 // children that have ended.
 func parseStat(line string) (parent, ticks int, err error) {
-	// The name stands in parentheses and may hold spaces and parentheses itself.
+	// The name is in parentheses and may contain spaces and parentheses itself.
 	end := strings.LastIndexByte(line, ')')
 	fields := strings.Fields(line[end+1:])
 	if end < 0 || len(fields) < 15 {

@@ -31,10 +31,9 @@ func Database(t testing.TB) string {
 	return dsn.String()
 }
 
-// MigratedDatabase is [Database] with the tables of the event log and its projections, all empty. To make some sixty
-// tables takes ClickHouse far longer than most tests do, so a database serves one test after another, of any package:
-// the rows that a test leaves are removed, and a database whose tables a test has changed is made again, as is that of a
-// test that failed.
+// MigratedDatabase is [Database] with the tables of the event log and its projections, all empty. ClickHouse takes far
+// longer to make some sixty tables than most tests do, so a database serves one test after another, of any package. The
+// rows that a test leaves are removed. A database is made again if a test has changed its tables or failed.
 func MigratedDatabase(t testing.TB) string {
 	t.Helper()
 	dsn := serverDSN(t)
@@ -87,7 +86,7 @@ func openPool(dsn *url.URL) (pool, error) {
 	return pool{dir: dir, prefix: "pool_" + tables, dsn: dsn}, stack.MakePrivate(dir)
 }
 
-// take returns the first database that no process has, in the state in which a migration leaves it.
+// take returns the first database that no process has, in the state after a migration.
 func (p pool) take(ctx context.Context) (*pooled, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s_%d", p.prefix, n)
@@ -111,7 +110,7 @@ func (p pool) take(ctx context.Context) (*pooled, error) {
 	}
 }
 
-// clear brings the database to the state in which a migration leaves it.
+// clear resets the database to the state after a migration.
 func (d *pooled) clear(ctx context.Context) error {
 	want, err := io.ReadAll(d.file)
 	if err != nil {
@@ -182,7 +181,7 @@ func (d *pooled) giveBack(failed bool) error {
 	return os.Chtimes(d.file.Name(), now, now)
 }
 
-// look returns a fingerprint of the database, and the tables that hold rows. Scratch databases of a rebuild count, as
+// look returns a fingerprint of the database, and the tables that contain rows. Scratch databases of a rebuild count, as
 // their names begin with that of the database.
 func (d *pooled) look() (fingerprint string, written []string, err error) {
 	text, err := statement(d.dsn, fmt.Sprintf(`SELECT

@@ -21,8 +21,8 @@ var installed = sync.OnceValues(func() (string, error) {
 	return cache.Embedder(ctx, nil)
 })
 
-// Embedder returns the directory of the local embedder, fetched when it is not in the cache. Where it can't be had, the test is
-// skipped; on CI it fails then, unless there is none for the platform.
+// Embedder returns the directory of the local embedder, fetched if it is not in the cache. If it is not
+// available, the test is skipped. On CI it fails instead, unless there is no embedder for the platform.
 func Embedder(t testing.TB) string {
 	t.Helper()
 	dir, err := installed()

@@ -9,7 +9,7 @@ import (
 	"axiommind/deploy/local/stack"
 )
 
-// Restricted returns a DSN of a database on a ClickHouse server of its own, whose user has the grants alone. The database is
+// Restricted returns a DSN of a database on a ClickHouse server of its own, whose user has only the grants. The database is
 // migrated, and filled by prepare, by a user with all rights. It lives until the test ends.
 func Restricted(t *testing.T, database string, grants []string, prepare func(dsn string)) string {
 	t.Helper()

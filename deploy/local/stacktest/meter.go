@@ -7,7 +7,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Meter is a connection to ClickHouse that counts the bytes of payloads read through it: of what is scanned into a
+// Meter is a connection to ClickHouse that counts the bytes of payloads read through it: of values scanned into a
 // slice of bytes.
 type Meter struct {
 	driver.Conn

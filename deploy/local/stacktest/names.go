@@ -44,9 +44,9 @@ func Draw(t testing.TB, n, all int) []int {
 	return out
 }
 
-// Names returns names of owners that are easily taken for each other: by beginnings, case, spaces and normal forms, by what
-// separates and quotes names, and by what stands for others in patterns. Some are made at random, from a seed that is logged.
-// They are all different, and none is empty. It also returns the source of the seed.
+// Names returns names of owners that are easily confused: by beginnings, case, spaces and normal forms, by separators and
+// quotes of names, and by wildcards of patterns. Some are random, from a seed that is logged. They are all different, and
+// none is empty. It also returns the source of the seed.
 func Names(t testing.TB) ([]string, *rand.Rand) {
 	t.Helper()
 	names := []string{
@@ -72,8 +72,8 @@ func Some(names []string, random *rand.Rand, n int) []string {
 	return out
 }
 
-// Owners returns scopes of which each differs from the first in one name alone: in the project, in the user or in the agent, which
-// the first one does not have.
+// Owners returns scopes of which each differs from the first in one name alone: in the project, in the user or in the
+// agent, which the first one does not have.
 func Owners(names []string) []schema.Scope {
 	first := schema.Scope{Project: names[0], User: names[0]}
 	out := []schema.Scope{first}

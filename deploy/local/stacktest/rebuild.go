@@ -8,8 +8,8 @@ import (
 	"axiommind/activities/eventlog"
 )
 
-// Rebuild empties the projector's tables and applies all events again, while nobody else projects. Tests compare what
-// was projected little by little with that. At most one set of options is given.
+// Rebuild empties the projector's tables and applies all events again, while no one else projects. Tests compare the
+// result with an incremental projection. At most one set of options is given.
 func Rebuild(ctx context.Context, conn driver.Conn, p eventlog.Projector, opts ...eventlog.Options) (eventlog.Progress, error) {
 	if err := Empty(ctx, conn, p); err != nil {
 		return eventlog.Progress{}, err
@@ -17,8 +17,8 @@ func Rebuild(ctx context.Context, conn driver.Conn, p eventlog.Projector, opts .
 	return eventlog.New(conn, append(opts, eventlog.Options{})[0]).ProjectAll(ctx, p)
 }
 
-// Empty empties the projector's tables, and makes stores that are opened after it apply all events again. What the
-// tables hold from now on is a generation of its own: stores that are open save the offsets of the one before later.
+// Empty empties the projector's tables, and makes stores that are opened after it apply all events again. The tables
+// begin a new generation, whereas open stores save later offsets under the previous one.
 func Empty(ctx context.Context, conn driver.Conn, p eventlog.Projector) error {
 	for _, t := range p.Tables() {
 		var err error

@@ -34,7 +34,7 @@ func Sample(t testing.TB, n int, all []string) []string {
 	return out
 }
 
-// SomeNames returns the first of the [Names], which are the hardest to tell apart, and a few of the others.
+// SomeNames returns the first of the [Names], which are the hardest to distinguish, and a few of the others.
 func SomeNames(t testing.TB) ([]string, *rand.Rand) {
 	t.Helper()
 	const hardest, others = 4, 3

@@ -85,8 +85,8 @@ func WeaviateKey(t testing.TB) string {
 	return servers(t).Addresses.WeaviateKey
 }
 
-// Processes returns the process ids of the servers by name. A server may be a process that stands over the one that
-// does the work.
+// Processes returns the process ids of the servers by name. A server may be a process that supervises the one that does
+// the work.
 func Processes(t testing.TB) map[string]int {
 	t.Helper()
 	return maps.Clone(servers(t).Servers)
@@ -97,8 +97,8 @@ var (
 	started = time.Now().UnixMicro()
 )
 
-// Namespace makes a namespace for the test in the Temporal of [Temporal] and returns its name, which no other test has.
-// The name serves as that of a project or a user too.
+// Namespace registers a namespace for the test in the Temporal of [Temporal] and returns its unique name. The name also
+// serves as that of a project or a user.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test-%d-%d-%d", os.Getpid(), started, names.Add(1))

@@ -24,7 +24,8 @@ import (
 // needs a server starts its own test binary once more, as the host: it runs the servers and outlives the package.
 //
 //   - A test binary that uses the servers has a shared lock on the file users, until it ends, however it ends.
-//   - The host stops when it gets that lock for itself and the servers have been idle for idleTime, or for oldIdleTime once they are old.
+//   - The host stops when it gets that lock for itself and the servers have been idle for idleTime, or for oldIdleTime
+//     once they are old.
 //   - The file state names the addresses. It is there as long as the servers are.
 
 const (
@@ -46,7 +47,7 @@ const (
 	pollState    = 20 * time.Millisecond
 )
 
-// state is what the host leaves for the users.
+// state is the record that the host leaves for the users.
 type state struct {
 	Host      int
 	Addresses stack.Addresses
@@ -203,18 +204,18 @@ func awaitState(dir string, ended <-chan error) (state, error) {
 		select {
 		case <-tick.C:
 		case err := <-ended:
-			return s, fmt.Errorf("they ended at once (%w):\n%s", err, said(dir))
+			return s, fmt.Errorf("they ended at once (%w):\n%s", err, hostLogTail(dir))
 		case <-deadline:
 			return s, fmt.Errorf("they are not ready after %s: run the tests again when %s says that they are; so far it says:\n%s",
-				buildPatience, hostLog(dir), said(dir))
+				buildPatience, hostLog(dir), hostLogTail(dir))
 		}
 	}
 }
 
 func hostLog(dir string) string { return filepath.Join(dir, "host.log") }
 
-// said returns the end of what the host has written.
-func said(dir string) string {
+// hostLogTail returns the end of the host's log.
+func hostLogTail(dir string) string {
 	const end = 2000
 	text, err := os.ReadFile(hostLog(dir))
 	if err != nil {

@@ -45,7 +45,7 @@ const (
 	serverMemory = 4 << 30
 )
 
-// mainRuns says that Main has been called.
+// mainRuns is true once Main was called.
 var mainRuns bool
 
 // Main runs the tests of a package and exits. Each package that uses the servers calls it from TestMain: without it the

@@ -28,7 +28,7 @@ func TestMigratedDatabase(t *testing.T) {
 	t.Parallel()
 	for _, use := range []struct {
 		sql string
-		// kept says that the tables serve the next test too.
+		// kept is true if the tables serve the next test too.
 		kept bool
 	}{
 		{"INSERT INTO usage_raw SELECT * FROM generateRandom() LIMIT 3", true},

@@ -1,4 +1,4 @@
-// Package answer tells an agent what is remembered when a session starts or a prompt is entered.
+// Package answer returns memories to an agent when a session starts or the user enters a prompt.
 package answer
 
 import (
@@ -12,8 +12,8 @@ import (
 	"axiommind/worker/settings"
 )
 
-// Remembered returns the context block of the user's profile and facts, those that bear on the prompt first, framed as data.
-// It is the same as that of starter context with an estimate of the tokens, but that it is ranked by words alone.
+// Remembered returns a context block of the user's profile and facts, framed as data, with the facts most relevant to the
+// prompt first. It equals the output of starter context with estimated tokens, except that it ranks by words alone.
 func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers settings.Servers) (string, error) {
 	roots, err := settings.Roots(servers.TLSCA)
 	if err != nil {
@@ -23,7 +23,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 	if err != nil {
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}
-	// The connection is not closed: the program ends.
+	// The connection is not closed, because the program exits.
 	tables := fact.NewTables(conn)
 	profile := make(chan error, 1)
 	var sections []fact.Section
@@ -42,7 +42,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 	if err != nil {
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}
-	facts = fact.Untold(fact.Believed(fact.OfProject(facts, o.Project)), sections)
+	facts = fact.NotInProfile(fact.Believed(fact.OfProject(facts, o.Project)), sections)
 	formatter := fact.Formatter{MaxTokens: o.MaxTokens - fact.CJK2.Count(fact.Framed("")), Counter: fact.CJK2}
 	if e.Prompt != "" {
 		facts, formatter.Ranked = retrieve.RankFactsByWords(e.Prompt, facts), true

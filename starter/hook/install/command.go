@@ -1,4 +1,4 @@
-// Package install writes hooks into the settings of agents and takes them out again, and leaves all else there as it is.
+// Package install adds hooks to the settings of agents and removes them, and leaves all other settings unchanged.
 package install
 
 import (
@@ -9,17 +9,17 @@ import (
 	"axiommind/starter/hook"
 )
 
-// Hook is what an agent runs at an event.
+// Hook is a command that an agent runs at an event.
 type Hook struct {
 	Event string
 	// Command is a line for a POSIX shell. See [Command].
 	Command string
 }
 
-// Timeout is how many seconds an agent gives a hook. It needs a tenth of one.
+// Timeout is how many seconds an agent waits for a hook, which needs about a tenth of a second.
 const Timeout = 5
 
-// Command joins words to a line for a shell.
+// Command joins words to a command line for a POSIX shell.
 func Command(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -37,7 +37,7 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// words takes a line apart that [Command] has joined. Of others it may return anything.
+// words splits a command line that [Command] has joined. The result for other lines is undefined.
 func words(line string) []string {
 	var out []string
 	var word strings.Builder
@@ -71,14 +71,14 @@ func words(line string) []string {
 	return out
 }
 
-// Names of the programs that are hooks.
+// Names of the hook programs.
 const (
 	Enqueuer = "axhook"
 	Answerer = "axcontext"
 	Starter  = "starter"
 )
 
-// Ours reports whether the command is a hook for the agent that this package has written, now or before.
+// Ours reports whether this package, in this or an earlier version, wrote the command as a hook for the agent.
 func Ours(agent, command string) bool {
 	w := words(command)
 	if len(w) < 2 {
@@ -90,13 +90,13 @@ func Ours(agent, command string) bool {
 		return w[1] == agent
 	case len(w) < 3 || w[1] != "hook" || w[2] != agent:
 		return false
-	default: // Starter may have been built under another name. Only its flags are in this order then.
+	default: // Starter may have another file name. Then the order of its flags identifies it.
 		return program == Starter || len(w) > 6 && w[3] == "--project" && w[5] == "--user"
 	}
 }
 
-// Hooks returns the hooks of an agent. The words begin the commands that enqueue, and those that answer; without the latter
-// nothing is answered. The flags end both.
+// Hooks returns the hooks of an agent. Each command consists of the words enqueue or answer, the agent and the flags.
+// Without answer no event is answered.
 func Hooks(agent string, enqueue, answer, flags []string) []Hook {
 	var out []Hook
 	add := func(events, program []string) {

@@ -10,9 +10,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Add returns the settings with the hooks of the agent in place of those that were written before. All else stays as it is,
-// to the byte: order, white space, and comments, which some agents permit. Settings that hold the hooks already are
-// returned unchanged.
+// Add returns the settings with hooks in place of the agent's hooks that this package added before. All other bytes stay as
+// they are: order, white space, and comments, which some agents permit. Settings that already contain exactly these hooks
+// are returned unchanged.
 func Add(agent string, settings []byte, hooks []Hook) ([]byte, error) {
 	d, err := parse(settings)
 	if err != nil {
@@ -30,8 +30,7 @@ func Add(agent string, settings []byte, hooks []Hook) ([]byte, error) {
 	return d.text()
 }
 
-// Remove returns the settings without the hooks of the agent that [Add] has written, and without the lists that they were
-// alone in.
+// Remove returns the settings without the agent's hooks that [Add] added, and without the lists that become empty.
 func Remove(agent string, settings []byte) ([]byte, error) {
 	d, err := parse(settings)
 	if err != nil {
@@ -45,12 +44,12 @@ func Remove(agent string, settings []byte) ([]byte, error) {
 
 const byteOrderMark = "\uFEFF"
 
-// document is a file of settings.
+// document is a parsed settings file.
 type document struct {
 	mark, newline, unit string
 	value               hujson.Value
 	root                *hujson.Object
-	// hooks is nil if there is none.
+	// hooks is nil if the settings have none.
 	hooks *hujson.Object
 }
 
@@ -110,7 +109,7 @@ func (d *document) text() ([]byte, error) {
 	return out, nil
 }
 
-// ours returns the handler's command, and whether it is a hook of ours.
+// ours returns the handler's command, and whether [Add] wrote it.
 func ours(agent string, handler hujson.Value) (command string, is bool) {
 	o, ok := handler.Value.(*hujson.Object)
 	if !ok {
@@ -125,7 +124,7 @@ func ours(agent string, handler hujson.Value) (command string, is bool) {
 	return command, Ours(agent, command)
 }
 
-// holds reports whether the settings hold just these hooks for the agent.
+// holds reports whether the settings contain exactly these hooks for the agent.
 func (d *document) holds(agent string, hooks []Hook) bool {
 	var found []Hook
 	if d.hooks != nil {
@@ -170,7 +169,7 @@ func handlersOf(group hujson.Value) *hujson.Array {
 	return nil
 }
 
-// remove takes the agent's hooks out, and the lists that become empty by that.
+// remove deletes the agent's hooks and the lists that become empty.
 func (d *document) remove(agent string) (changed bool) {
 	if d.hooks == nil {
 		return false
@@ -215,8 +214,8 @@ func memberPlace(m *hujson.ObjectMember) place {
 }
 func elementPlace(e *hujson.ArrayElement) place { return place{&e.BeforeExtra, &e.AfterExtra} }
 
-// without removes the items that visit calls emptied, but not the comments before them. The last one has a comma behind it if
-// the last one had before.
+// without removes the items that visit reports as emptied, but keeps the comments before them. The last remaining item has a
+// comma after it if the last one had one before.
 func without[T any](items []T, end *hujson.Extra, at func(*T) place, visit func(*T) (emptied, changed bool)) (kept []T, changed bool) {
 	if len(items) == 0 {
 		return items, false
@@ -246,7 +245,7 @@ func without[T any](items []T, end *hujson.Extra, at func(*T) place, visit func(
 	return kept, changed
 }
 
-// join puts a comment, which may go to the end of its line, before white space.
+// join puts a comment, which may extend to the end of its line, before white space.
 func join(comment string, extra hujson.Extra) hujson.Extra {
 	if rest := strings.TrimLeft(string(extra), " \t\r"); comment != "" && !strings.HasPrefix(rest, "\n") {
 		comment += "\n"
@@ -254,7 +253,7 @@ func join(comment string, extra hujson.Extra) hujson.Extra {
 	return hujson.Extra(comment + string(extra))
 }
 
-// setComma says whether a comma follows the last item. A comment before a comma that goes stays behind the item.
+// setComma sets or removes the comma after the last item. A comment before a removed comma stays after the item.
 func setComma(last, end *hujson.Extra, comma bool) {
 	switch {
 	case comma && *last == nil:
@@ -267,7 +266,7 @@ func setComma(last, end *hujson.Extra, comma bool) {
 	}
 }
 
-// lastLine returns what stands after the last line break of white space, and whether there is one.
+// lastLine returns the white space after the last line break, and whether there is a line break.
 func lastLine(extra hujson.Extra) (indent string, multi bool) {
 	at := strings.LastIndexByte(string(extra), '\n')
 	return string(extra[at+1:]), at >= 0

@@ -11,7 +11,7 @@ import (
 	"axiommind/starter/hook"
 )
 
-// SettingsFile returns the path of the file in which the agent looks for hooks of the user.
+// SettingsFile returns the path of the settings file in which the agent looks for the user's hooks.
 func SettingsFile(agent string, getenv func(string) string) (string, error) {
 	variable, dir, name := "CLAUDE_CONFIG_DIR", ".claude", "settings.json"
 	if agent == hook.Codex {
@@ -27,22 +27,22 @@ func SettingsFile(agent string, getenv func(string) string) (string, error) {
 	return filepath.Join(home, dir, name), nil
 }
 
-// File is a file of settings as it was read.
+// File is a settings file as it was read.
 type File struct {
-	// Path is where the file is, behind all symbolic links.
+	// Path is the file's path with all symbolic links resolved.
 	Path string
 	Text []byte
 	mode fs.FileMode
-	// is is false if there is no file.
+	// is reports whether the file exists.
 	is bool
 }
 
-// maxSettings bounds a file of settings.
+// maxSettings bounds the size of a settings file in bytes.
 const maxSettings = 16 << 20
 
 // Open reads the settings. A file that does not exist is empty.
 func Open(path string) (*File, error) {
-	f := &File{Path: behindLinks(path), mode: 0o600}
+	f := &File{Path: resolveLinks(path), mode: 0o600}
 	info, err := os.Stat(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -61,9 +61,9 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// behindLinks follows the links to a file, which need not be there yet. A link's target is relative to the directory that
-// holds the link, which may itself be behind another name.
-func behindLinks(path string) string {
+// resolveLinks follows symbolic links to a file, which may not exist yet. A link's target is relative to the directory that
+// contains the link, which may itself be reached through links.
+func resolveLinks(path string) string {
 	for range 40 {
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			path = filepath.Join(dir, filepath.Base(path))
@@ -80,7 +80,7 @@ func behindLinks(path string) string {
 	return path
 }
 
-// Write replaces the file's text at once, with the mode that it had. It refuses a file that has changed since it was read.
+// Write replaces the file's text atomically and keeps its mode. It refuses a file that has changed since it was read.
 func (f *File) Write(text []byte) (err error) {
 	defer func() {
 		if err != nil {

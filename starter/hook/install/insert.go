@@ -9,7 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The form of hooks in the settings of both agents: lists of groups by event, each with a list of handlers.
+// The JSON of hooks in the settings of both agents: lists of groups by event, each with a list of handlers.
 type (
 	handler struct {
 		Type    string `json:"type"`
@@ -21,7 +21,7 @@ type (
 	}
 )
 
-// add appends a group with the hook to the event's.
+// add appends a group with the hook to the list of its event.
 func (d *document) add(h Hook) error {
 	g := group{[]handler{{"command", h.Command, Timeout}}}
 	if d.hooks == nil {
@@ -51,7 +51,7 @@ func (d *document) add(h Hook) error {
 	return d.member(d.hooks, indent, h.Event, []group{g})
 }
 
-// member appends a member to an object whose members are indented so.
+// member appends a member to an object whose members have the indent.
 func (d *document) member(o *hujson.Object, indent, key string, value any) error {
 	before, compact := d.before(len(o.Members), indent, func() hujson.Extra { return o.Members[0].Name.BeforeExtra })
 	v, err := d.render(value, indent, compact)
@@ -70,7 +70,7 @@ func (d *document) member(o *hujson.Object, indent, key string, value any) error
 	return nil
 }
 
-// element appends an element to a list that is a member of an object whose members are indented so.
+// element appends an element to a list that is a member of an object whose members have the indent.
 func (d *document) element(a *hujson.Array, indent string, value any) error {
 	indent += d.unit
 	if len(a.Elements) > 0 {
@@ -94,7 +94,7 @@ func (d *document) element(a *hujson.Array, indent string, value any) error {
 	return nil
 }
 
-// comma returns what follows the new last item: a comma if the one before had one.
+// comma returns the text after the new last item: a comma if the previous last item had one.
 func comma(last hujson.Extra) hujson.Extra {
 	if last == nil {
 		return nil
@@ -102,8 +102,7 @@ func comma(last hujson.Extra) hujson.Extra {
 	return hujson.Extra{}
 }
 
-// moveComment takes the comment on the line of what was the last item from the end of the list, and puts it before the new
-// item.
+// moveComment moves the comment on the line of the previous last item from the end of the list to the new item.
 func moveComment(end *hujson.Extra, before hujson.Extra) hujson.Extra {
 	comment, _, _ := strings.Cut(string(*end), "\n")
 	comment = strings.TrimRight(comment, " \t\r")
@@ -124,13 +123,13 @@ func (d *document) before(items int, indent string, first func() hujson.Extra) (
 	return hujson.Extra(d.newline + indent), false
 }
 
-// closing returns the white space before the bracket that closes what was empty.
+// closing returns the comment and white space before the closing bracket of a list or object that was empty.
 func (d *document) closing(was hujson.Extra, indent string) hujson.Extra {
 	comment := strings.TrimRight(string(was), " \t\r\n")
 	return hujson.Extra(comment + d.newline + strings.TrimSuffix(indent, d.unit))
 }
 
-// render returns the value as it is written below the indent.
+// render returns the value as formatted at the indent.
 func (d *document) render(value any, indent string, compact bool) (hujson.Value, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

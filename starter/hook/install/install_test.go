@@ -54,7 +54,7 @@ func TestAddToNothing(t *testing.T) {
 	}
 }
 
-// What is there stays as it is to the byte when hooks are added and removed again.
+// Existing settings stay the same to the byte when hooks are added and removed again.
 func TestAddAndRemove(t *testing.T) {
 	t.Parallel()
 	other := `{ "type": "command", "command": "notify-send 'done; axhook claude-code'" }`
@@ -82,7 +82,7 @@ func TestAddAndRemove(t *testing.T) {
 			for _, line := range strings.Split(settings, "\n") {
 				line = strings.TrimRight(strings.TrimSpace(line), ",]}")
 				if !strings.Contains(strings.TrimSpace(settings), "\n") {
-					continue // It is the line that is changed.
+					continue // This line is changed.
 				}
 				for _, part := range strings.Fields(strings.ReplaceAll(line, ",", " ")) {
 					require.Contains(t, string(added), part, "what is there is left as it is")
@@ -124,7 +124,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// A shell gives the program the words as they were, whatever they hold.
+// A shell passes the words to the program unchanged, whatever they contain.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	words := []string{"/opt/a b/axhook", "claude-code", "--project", "it's $HOME `x` \"q\" \\ é 名 \t*;&|#\n~", "", "-", "~"}
@@ -145,7 +145,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// Whatever the settings are, they are refused, or say all that they said and the hooks too.
+// Any settings are either refused, or keep their meaning and contain the hooks, too.
 func FuzzAdd(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"hooks":{"Stop":[]}}`, "{\"a\":1,//x\n}", `{"hooks":{"Stop":[{"hooks":[{"command":"axhook claude-code"}]}],"x":[/*c*/]/*d*/}/*e*/}`} {
 		f.Add(seed)
@@ -167,7 +167,7 @@ func FuzzAdd(f *testing.F) {
 	})
 }
 
-// meaning returns what the settings say, without empty lists of hooks.
+// meaning returns the parsed settings without empty lists of hooks.
 func meaning(t *testing.T, settings []byte) map[string]any {
 	t.Helper()
 	text := strings.TrimPrefix(string(settings), "\uFEFF")
@@ -190,7 +190,7 @@ func meaning(t *testing.T, settings []byte) map[string]any {
 	return out
 }
 
-// A settings file is where the links lead, as those have it who keep theirs in a directory of dotfiles.
+// Links to a settings file are followed, as users with a directory of dotfiles need.
 func TestOpenFollowsLinks(t *testing.T) {
 	t.Parallel()
 	home, err := filepath.EvalSymlinks(t.TempDir())

@@ -1,10 +1,10 @@
-// Package short is imported by programs that end at once. Its initialization turns the collection of garbage off, below a
-// bound that such a program does not reach: collecting while the other packages initialize took a fifth of its time.
+// Package short makes short-lived programs start faster. Importing it turns garbage collection off below a memory limit that
+// such programs never reach. Collections while other packages initialize took a fifth of their time.
 package short
 
 import "runtime/debug"
 
-// memory is the bound from which on garbage is collected after all, in bytes.
+// memory is the heap size in bytes at which garbage collection starts after all.
 const memory = 256 << 20
 
 func init() {

@@ -11,15 +11,15 @@ import (
 // Case is a text with secrets in it.
 type Case struct {
 	Kind, Wording, Text string
-	// Secrets may not be in what is stored. Of a secret on several lines each part is one.
+	// Secrets must not be in the stored text. Each part of a secret on several lines is one.
 	Secrets []string
 }
 
-// wording tells a secret. A bare one has no name beside it.
+// wording embeds a secret in a text. A bare one has no name next to it.
 type wording struct {
 	name  string
 	bare  bool
-	plain bool // only for what needs no escape
+	plain bool // only for secrets that need no escape
 	tell  func(key, secret string) (text string, secrets []string)
 }
 
@@ -53,7 +53,7 @@ func escaped(key, secret string, times int) (string, []string) {
 	return text, []string{secret}
 }
 
-// split tells a secret in two parts.
+// split writes a secret in two parts.
 func split(format string) func(key, secret string) (string, []string) {
 	return func(key, secret string) (string, []string) {
 		at := len(secret) / 2
@@ -142,7 +142,7 @@ var wordings = []wording{
 	{"russian", false, false, said("Пароль: %s")},
 }
 
-// Cases returns each kind in each wording that can tell it.
+// Cases returns each kind in each wording that fits it.
 func Cases(seed uint64) []Case {
 	m := NewMaker(seed)
 	var all []Case

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// everyday are secrets as files, commands, prompts and people tell them who do not call them by a name. Kinds are the numbers
-// under which a review of the rules lists them. Of %[1]s and so on the secrets are made, in this order.
+// everyday are secrets in files, commands, prompts and people's words that do not call them by a name. Kinds are the
+// numbers under which a review of the rules lists them. The functions of make produce the secrets for the verbs, in
+// order.
 var everyday = []struct {
 	kind string
 	text string

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ordinary are lines without secrets that look as if they held one: words with the names of secrets in them, hashes, ids and
-// digests, code that handles secrets, forms and messages about them, in several languages. {h7}, {h40} and so on are replaced
-// by random hex, {uuid}, {n}, {b64} and the like by what they say.
+// ordinary are lines without secrets that look as if they held one: words with the names of secrets in them, hashes,
+// ids and digests, code that handles secrets, forms and messages about them, in several languages. {h7}, {h40} and so
+// on are replaced by random hex, {uuid}, {n}, {b64} and the like by a random value of that kind.
 var ordinary = []string{
 	"The keyboard shortcut for {n} is in chapter {n}.",
 	"The author of commit {h7} is a monkey wrench collector.",

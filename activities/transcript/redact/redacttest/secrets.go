@@ -1,5 +1,5 @@
-// Package redacttest makes texts that hold secrets, and ordinary ones, to test redaction with. The secrets are made anew for
-// each seed, so that none stands in the source, and no rule is fitted to them.
+// Package redacttest generates texts with secrets, and ordinary ones, to test redaction with. Each seed generates new
+// secrets, so that none is in the source, and no rule is fitted to them.
 package redacttest
 
 import (
@@ -64,7 +64,7 @@ func (m *Maker) jwt() string {
 	return "eyJ" + m.of(33, alnum) + ".eyJ" + m.of(80, word) + "." + m.of(43, word)
 }
 
-// kind is a kind of secret. A named one is told from other text by its name alone.
+// kind is a kind of secret. Only its name distinguishes a named one from other text.
 type kind struct {
 	name string
 	// key is how a file of settings calls it.

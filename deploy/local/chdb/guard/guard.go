@@ -1,4 +1,4 @@
-// Package guard refuses what a web page can make a browser send to a server on this machine.
+// Package guard refuses requests that a web page can make a browser send to a server on this machine.
 package guard
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Refusal says why a request is not served, and with which status.
+// Refusal is the reason why a request is not served, and the status.
 type Refusal struct {
 	Status int
 	Reason string

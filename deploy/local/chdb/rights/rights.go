@@ -1,5 +1,5 @@
-// Package rights says what the one user of the local ClickHouse may do: keep tables and read them,
-// and nothing that reaches files, programs or other hosts.
+// Package rights defines the rights of the one user of the local ClickHouse: it may keep tables and read them, but not
+// reach files, programs or other hosts.
 package rights
 
 import (
@@ -12,8 +12,8 @@ import (
 // User is the name of the user.
 const User = "default"
 
-// granted is all that the user may do. Left out are the sources (FILE, URL, S3, REMOTE, …), BACKUP,
-// dictionaries, named collections, functions and users, each of which reaches outside.
+// granted lists all rights of the user. It omits the sources (FILE, URL, S3, REMOTE, …), BACKUP, dictionaries, named
+// collections, functions and users, each of which reaches outside.
 const granted = "GRANT SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP, TRUNCATE, OPTIMIZE, CHECK, " +
 	"KILL QUERY, SYSTEM MERGES, SYSTEM TTL MERGES, SYSTEM FLUSH LOGS ON *.*"
 
@@ -41,8 +41,8 @@ func EngineFixed() []Fixed {
 	}
 }
 
-// UsersXML is the configuration of the user, in the form of ClickHouse's users.xml. Grants, statements that do not say to
-// whom, take the place of what the user may do by default.
+// UsersXML is the configuration of the user, in the form of ClickHouse's users.xml. Grants are GRANT statements without a
+// grantee. They replace the default rights.
 func UsersXML(password, network string, fixed []Fixed, grants ...string) []byte {
 	if len(grants) == 0 {
 		grants = []string{granted}

@@ -12,20 +12,23 @@ import (
 	"axiommind/activities/text"
 )
 
-// Texts are found again by fingerprints: hashes of runs of letters and digits, whatever stands between these, encrypted under a key.
-// Of neighbouring runs the one with the smallest hash counts (winnowing: Schleimer, Wilkerson and Aiken 2003), so that a passage of
-// runLetters+window-1 letters that two texts share has a fingerprint in common. With the key a reader of fingerprints could guess a text
-// letter by letter. Therefore no event holds the key, and it is destroyed once a check has found nothing: see secrets.go.
+// Texts are found again by fingerprints: hashes of runs of letters and digits, encrypted under a key. Other characters
+// are ignored. Of neighbouring runs only the one with the smallest hash counts (winnowing: Schleimer, Wilkerson and
+// Aiken 2003), so that two texts that share a passage of runLetters+window-1 letters share a fingerprint. With the key,
+// a reader of fingerprints could guess a text letter by letter. Therefore no event contains the key, and it is
+// destroyed once a check has found nothing: see secrets.go.
 const (
-	// runLetters is the number of letters and digits of a run, and window the number of runs of which one counts.
+	// runLetters is the number of letters and digits in a run, and window the number of neighbouring runs of which one
+	// counts.
 	runLetters = 24
 	window     = 8
-	// maxPrints bounds the fingerprints of an erasure. Of more, those with the smallest hashes are kept: the same of each text.
-	maxPrints = 100_000
+	// maxFingerprints bounds the fingerprints of an erasure. Of more, the smallest are kept, which are the same for the same
+	// text.
+	maxFingerprints = 100_000
 )
 
-// prints is a set of fingerprints under a key.
-type prints struct {
+// fingerprints is a set of fingerprints under a key.
+type fingerprints struct {
 	// block encrypts the hash of a run, and seed orders the runs of a window.
 	block   cipher.Block
 	seed    uint64
@@ -33,37 +36,37 @@ type prints struct {
 	sampled bool
 }
 
-func newPrints(key string) *prints {
+func newPrints(key string) *fingerprints {
 	sum := sha256.Sum256([]byte(key))
 	block, err := aes.NewCipher(sum[:])
 	if err != nil {
 		panic(err) // A key of 32 bytes is one of AES.
 	}
-	p := &prints{block: block, all: map[uint64]bool{}}
+	p := &fingerprints{block: block, all: map[uint64]bool{}}
 	p.seed = p.encrypt(0)
 	return p
 }
 
 // add adds the fingerprints of a text.
-func (p *prints) add(s string) {
+func (p *fingerprints) add(s string) {
 	p.each(s, false, func(print uint64) bool {
 		p.all[print] = true
 		return true
 	})
-	if len(p.all) > 2*maxPrints {
+	if len(p.all) > 2*maxFingerprints {
 		p.sample()
 	}
 }
 
-func (p *prints) sample() {
+func (p *fingerprints) sample() {
 	all := p.sorted()
 	p.sampled = true
-	for _, print := range all[maxPrints:] {
+	for _, print := range all[maxFingerprints:] {
 		delete(p.all, print)
 	}
 }
 
-func (p *prints) sorted() []uint64 {
+func (p *fingerprints) sorted() []uint64 {
 	all := make([]uint64, 0, len(p.all))
 	for print := range p.all {
 		all = append(all, print)
@@ -73,8 +76,8 @@ func (p *prints) sorted() []uint64 {
 }
 
 // bytes returns the set in the form in which it is stored.
-func (p *prints) bytes() []byte {
-	if len(p.all) > maxPrints {
+func (p *fingerprints) bytes() []byte {
+	if len(p.all) > maxFingerprints {
 		p.sample()
 	}
 	var out []byte
@@ -84,20 +87,20 @@ func (p *prints) bytes() []byte {
 	return out
 }
 
-func (p *prints) read(data []byte) {
+func (p *fingerprints) read(data []byte) {
 	for ; len(data) >= 8; data = data[8:] {
 		p.all[binary.BigEndian.Uint64(data)] = true
 	}
 }
 
-// in returns the fingerprints of the set that the text has.
-func (p *prints) in(s string) []uint64 { return p.found(s, false) }
+// in returns the fingerprints of the text that are in the set.
+func (p *fingerprints) in(s string) []uint64 { return p.found(s, false) }
 
-// anywhereIn returns the fingerprints of the set that any run of the text has. Which runs count depends on those around them: a line of
-// it that stands elsewhere in another line may show others.
-func (p *prints) anywhereIn(s string) []uint64 { return p.found(s, true) }
+// anywhereIn returns the fingerprints of all runs of the text that are in the set. Unlike in, it does not depend on the
+// neighbours of a run: the same line may have other fingerprints as part of a longer line.
+func (p *fingerprints) anywhereIn(s string) []uint64 { return p.found(s, true) }
 
-func (p *prints) found(s string, every bool) []uint64 {
+func (p *fingerprints) found(s string, every bool) []uint64 {
 	var found []uint64
 	p.each(s, every, func(print uint64) bool {
 		if p.all[print] {
@@ -108,9 +111,9 @@ func (p *prints) found(s string, every bool) []uint64 {
 	return found
 }
 
-// each calls f with the fingerprints of a text, or with those of every run, until f returns false. A run is of one line, and has no quotation mark in it: what
-// stands side by side in one text, or in one row, may stand apart in another.
-func (p *prints) each(s string, every bool, f func(uint64) bool) {
+// each calls f with the fingerprints of a text, or with those of every run, until f returns false. A run never crosses
+// a line break or a quotation mark, because neighbours in one text or row may be apart in another.
+func (p *fingerprints) each(s string, every bool, f func(uint64) bool) {
 	for _, letters := range linesOf(s) {
 		if len(letters) >= runLetters && !p.eachOf(letters, every, f) {
 			return
@@ -118,7 +121,7 @@ func (p *prints) each(s string, every bool, f func(uint64) bool) {
 	}
 }
 
-func (p *prints) eachOf(letters []rune, every bool, f func(uint64) bool) bool {
+func (p *fingerprints) eachOf(letters []rune, every bool, f func(uint64) bool) bool {
 	const base = 1_099_511_628_211 // The prime of FNV.
 	top := uint64(1)
 	for range runLetters - 1 {
@@ -162,8 +165,8 @@ func (p *prints) eachOf(letters []rune, every bool, f func(uint64) bool) bool {
 	return true
 }
 
-// order returns the place of a run among others: a permutation of its hash, which no stored fingerprint shows.
-func (p *prints) order(x uint64) uint64 {
+// order returns the sort key of a run: a permutation of its hash that no stored fingerprint reveals.
+func (p *fingerprints) order(x uint64) uint64 {
 	x ^= p.seed
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
@@ -173,15 +176,15 @@ func (p *prints) order(x uint64) uint64 {
 }
 
 // encrypt returns the fingerprint of a run with the hash.
-func (p *prints) encrypt(hash uint64) uint64 {
+func (p *fingerprints) encrypt(hash uint64) uint64 {
 	var block [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(block[:], hash)
 	p.block.Encrypt(block[:], block[:])
 	return binary.BigEndian.Uint64(block[:])
 }
 
-// linesOf returns the letters and digits of each line of a text, without case. Escapes of JSON are read as what they stand for, so
-// that the same is found in JSON that is stored as a text.
+// linesOf returns the letters and digits of each line of a text, without case. JSON escapes are decoded, so that the
+// text is also found in JSON that is stored as a text.
 func linesOf(s string) [][]rune {
 	var lines [][]rune
 	var line []rune
@@ -235,7 +238,8 @@ func hexOf(digits []rune) (rune, bool) {
 	return code, true
 }
 
-// holdsLetters reports whether the text, which may be JSON within JSON, holds the one to erase, whatever stands between letters.
+// holdsLetters reports whether the text, which may be JSON within JSON, contains the one to erase. Only letters and
+// digits are compared.
 func (g *gone) holdsLetters(s string) bool {
 	query := lettersOf(g.scope.Query)
 	return query != "" && strings.Contains(lettersOf(s), query)

@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// declares returns the ids of what the event makes, besides its own. A fact's id is one of its memory alone.
+// declares returns the ids that the event declares, apart from its own. A fact's id is unique in its memory only.
 func declares(payload any) (ids []string, fact string) {
 	switch x := payload.(type) {
 	case schema.EntryMaterializedPayload:
@@ -32,46 +32,46 @@ func declares(payload any) (ids []string, fact string) {
 	return nil, ""
 }
 
-// heir is the first event that stays and speaks of something whose declaration is gone. It declares it from now on: in its
-// place, and by its own words.
-type heir struct {
+// successor is the first remaining event about something whose declaration is erased. It becomes the new declaration, at the
+// old position and in its own words.
+type successor struct {
 	event   schema.Event
 	payload any
-	// condition is true if it only says that something waits for a task. Then that is a condition from now on, since a task that
-	// nobody speaks of is none.
+	// condition is true if the event only says that something waits for a task. The task then becomes a condition,
+	// because no remaining event is about it.
 	condition bool
 	text      string
 }
 
-// heirsOf returns what the event can declare in place of another one, by the ids of what that had declared.
-func heirsOf(e schema.Event, payload any) map[string]heir {
-	out := map[string]heir{}
+// successorsOf returns the declarations that the event can take over, by their ids.
+func successorsOf(e schema.Event, payload any) map[string]successor {
+	out := map[string]successor{}
 	switch x := payload.(type) {
 	case schema.TaskObservedPayload:
-		out[x.TaskID] = heir{event: e, payload: x}
+		out[x.TaskID] = successor{event: e, payload: x}
 	case schema.TaskBlockersSetPayload:
 		for _, list := range [][]schema.Blocker{x.Blockers, x.Lifted} {
 			for _, b := range list {
 				if _, ok := out[b.ID]; !ok && !b.Placeholder {
-					out[b.ID] = heir{event: e, payload: x, condition: b.Type == schema.EntityTask, text: b.Text}
+					out[b.ID] = successor{event: e, payload: x, condition: b.Type == schema.EntityTask, text: b.Text}
 				} else if b.Placeholder {
-					out[b.ID] = heir{event: e, payload: x, text: b.Text}
+					out[b.ID] = successor{event: e, payload: x, text: b.Text}
 				}
 			}
 		}
 	case schema.FactSkippedPayload:
 		if x.Skipped == schema.SkippedDuplicate && x.DuplicateOf != "" && x.Content != "" && x.Section == "" {
-			out[x.DuplicateOf] = heir{event: e, payload: x}
+			out[x.DuplicateOf] = successor{event: e, payload: x}
 		}
 	case schema.FactMergedPayload:
-		out[x.FactID] = heir{event: e, payload: x}
+		out[x.FactID] = successor{event: e, payload: x}
 	}
 	return out
 }
 
-// inherit returns the event that declares in place of the old one what the heir speaks of. saidBy is who said the fact in the
-// heir's entry. A condition in place of a task has another id than the task.
-func inherit(erasureID string, old schema.Event, h heir, saidBy schema.Trust) (e schema.Event, condition string, err error) {
+// succeed returns the event that replaces the old declaration by the heir's words. saidBy is the speaker of the fact in
+// the heir's entry. If a condition replaces a task, condition is its id, which differs from the task's.
+func succeed(erasureID string, old schema.Event, h successor, saidBy schema.Trust) (e schema.Event, condition string, err error) {
 	declared, err := schema.DecodePayload(old)
 	if err != nil {
 		return e, "", err
@@ -124,7 +124,7 @@ func inherit(erasureID string, old schema.Event, h heir, saidBy schema.Trust) (e
 			created.Content, created.Confidence = of.Content, of.Proposed
 		}
 		payload = created
-		key = schema.EventErasedKey(erasureID, old.Stream, old.Seq) // The old one names what is gone.
+		key = schema.EventErasedKey(erasureID, old.Stream, old.Seq) // The old key names erased content.
 	default:
 		return e, "", fmt.Errorf("event %q declares nothing that can be inherited", old.ID)
 	}
@@ -134,7 +134,7 @@ func inherit(erasureID string, old schema.Event, h heir, saidBy schema.Trust) (e
 	return e, condition, err
 }
 
-// causeOf returns the id of the entry that caused the event, or nothing.
+// causeOf returns the id of the entry that caused the event, or "".
 func causeOf(payload any) string {
 	if x, ok := payload.(interface{ Cause() schema.Act }); ok {
 		return x.Cause().EntryID

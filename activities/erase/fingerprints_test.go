@@ -30,8 +30,8 @@ func prose(t *rapid.T, words int) string {
 	return b.String()
 }
 
-// A passage of runLetters+window-1 letters is found in whatever it was put into: another spelling of case and punctuation, a text,
-// JSON, and JSON within JSON. (winnowing's guarantee)
+// A passage of runLetters+window-1 letters is found with other case and punctuation, and within a text, JSON, or JSON
+// within JSON. (winnowing's guarantee)
 func TestPrintsFindPassages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,8 +68,8 @@ func TestPrintsFindPassages(t *testing.T) {
 	})
 }
 
-// A line that another text says as well is the other's wherever it stands: shortened, or joined with the next line. Which of its runs
-// count differs there.
+// A line that another text shares is recognized as shared even if it is shortened or joined with the next line, where
+// other runs of it count.
 func TestPrintsKnowWhatOthersSay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +90,7 @@ func TestPrintsKnowWhatOthersSay(t *testing.T) {
 	})
 }
 
-// What was never said is not found, however much is searched.
+// An unrelated text is not found.
 func TestPrintsFindNothingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -104,7 +104,7 @@ func TestPrintsFindNothingElse(t *testing.T) {
 			t.Fatalf("%d of another text", len(found))
 		}
 	})
-	// Sentences that stand side by side in one text stand apart in another.
+	// Neighbouring sentences in one text are apart in another.
 	p := newPrints("salt")
 	p.add("We decided to use this store for logs.\nI prefer short answers with numbers.")
 	require.Empty(t, p.in("this store for logs\tI prefer short answers"))
@@ -116,7 +116,8 @@ func TestPrintsFindNothingElse(t *testing.T) {
 	}
 }
 
-// A set that was stored and read again is the same, and of too many fingerprints the same are kept wherever they are taken.
+// Storing and reading a set does not change it, and the same fingerprints are kept of too many, in whatever order they
+// are added.
 func TestPrintsAreStored(t *testing.T) {
 	t.Parallel()
 	p := newPrints("salt")
@@ -128,7 +129,7 @@ func TestPrintsAreStored(t *testing.T) {
 	require.Equal(t, p.sorted(), again.sorted())
 	r := rand.New(rand.NewPCG(1, 2))
 	big, parts := newPrints("s"), []uint64{}
-	for range 2*maxPrints + 1 {
+	for range 2*maxFingerprints + 1 {
 		parts = append(parts, r.Uint64())
 	}
 	for _, print := range parts {
@@ -136,6 +137,6 @@ func TestPrintsAreStored(t *testing.T) {
 	}
 	big.sample()
 	slices.Sort(parts)
-	require.Equal(t, parts[:maxPrints], big.sorted())
+	require.Equal(t, parts[:maxFingerprints], big.sorted())
 	require.True(t, big.sampled)
 }
