@@ -154,7 +154,8 @@ func SaltedHash(salt string, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// ForgetInput is the input of forget.
+// ForgetInput is the input of the workflow [WorkflowForget]: the scope to erase, the requester and the reason. With Verify
+// the workflow erases nothing, and looks for leftovers of an earlier erasure.
 type ForgetInput struct {
 	ErasureScope
 	// ID names the erasure. A retry with the same ID continues it. If it is empty, the id is derived from the

@@ -44,8 +44,9 @@ type update[Arg boundary.Request, Result any] struct {
 // atOnce is the due time of background work that starts once no update is pending.
 var atOnce = time.Unix(0, 0)
 
-// background is the work of a writer that no sender waits for. It is done when a run begins, after a signal, and when
-// it falls due, which updates may bring forward. Signals that arrive while the writer is working count as one.
+// background is work of a writer that no caller waits for, done in steps between updates. A step is due after the delay
+// when a run begins or a signal comes, and at the times that steps and updates return: the earliest counts. Pending updates
+// go first. Signals that arrive before the next step count as one. See again for the pause after a failure.
 type background[In any] struct {
 	// signal is one of the schema.Signal constants, or empty if no signal asks for the work.
 	signal string

@@ -55,8 +55,9 @@ func sayingsOf(all []statement) sayings {
 	return s
 }
 
-// plan plans the events of the session's own entries: newer judgements of known origins, new entries, and better
-// evidence for entries that are stated again. It returns the entries that were not proven before and are now.
+// plan adds to p.events, in this order: newer judgements of origins in the ledger, also for entries of other sessions that
+// have evidence from this one; the session's new entries; and better evidence for entries that it states again. It returns
+// the session's entries that this call makes proven.
 func (p *planner) plan(s sayings) (proven []*held, err error) {
 	before := map[string]bool{}
 	for _, h := range p.ledger.own() {

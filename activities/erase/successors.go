@@ -32,8 +32,9 @@ func declares(payload any) (ids []string, fact string) {
 	return nil, ""
 }
 
-// successor is the first remaining event about something whose declaration is erased. It becomes the new declaration, at the
-// old position and in its own words.
+// successor is a remaining event that names a thing, such as a fact or a task, and can replace the event that declared it,
+// if that one is erased. The first such event is taken, but one about a task goes before one that only waits for it. From
+// it, succeed makes a new declaration in its words, at the position of the erased one. The successor itself stays.
 type successor struct {
 	event   schema.Event
 	payload any

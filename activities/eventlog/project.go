@@ -13,9 +13,9 @@ import (
 	"axiommind/schema"
 )
 
-// Projector turns events into rows. The rows must depend on the events alone, however these are paged, and applying an
-// event again must not change them. After a crash, and by programs that do not know of each other, pages are applied
-// that begin at the same event and end at different ones.
+// Projector turns events into rows. The rows depend on the events alone, and not on their division into calls of Apply.
+// Applying events again changes nothing: after a crash, or when two programs project the same stream, Apply gets
+// overlapping ranges of events that begin and end anywhere.
 type Projector interface {
 	// Name is the key of the projector's offsets. It must never change.
 	Name() string

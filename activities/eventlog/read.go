@@ -230,9 +230,9 @@ func (s *Store) remembered(ctx context.Context, sel selection, after position) (
 	return events, true, nil
 }
 
-// Whole returns all events of the stream that have one of the types. It returns known as false if the store does not
-// remember the whole stream: a long one, or one whose head the context does not know. Held events are among them (see
-// [Store.Hold]).
+// Whole returns all events of the stream that have one of the types, also those that [Store.Hold] keeps. It knows them only
+// of a short stream whose head the context carries (see [WithHead]), and may ask the server for them. Otherwise known is
+// false and events is nil: read the stream or its tables instead.
 func (s *Store) Whole(ctx context.Context, stream string, types []string) (events []schema.Event, known bool, err error) {
 	return s.remembered(ctx, selection{stream: stream, types: types}, position{stream: stream})
 }

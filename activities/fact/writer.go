@@ -127,9 +127,9 @@ type piece struct {
 }
 
 // Append appends the events for the facts in the batches, which are all of one memory. The events are the same as if the
-// batches were appended one after the other. A batch with an entry of another scope is refused alone. Any other error may
-// be of one batch or of all. If Append is called again, after any error or crash, it does the remaining work.
-// [Writer.Project] must follow.
+// batches were appended one after the other, and the outcomes are in the order of the batches. A batch with a fact of
+// another scope fails without stopping the others. An error that Append itself returns does not name its batch, and some
+// events may be stored by then: call Append again with the same batches, and it does the rest. [Writer.Project] must follow.
 func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(batches))
 	var pieces []piece

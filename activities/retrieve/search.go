@@ -91,11 +91,11 @@ type Weighted interface{ Alpha() float64 }
 // Alpha returns the weight of meaning that is used where the query has none.
 func (s *Searcher) Alpha() float64 { return s.alpha }
 
-// Hit is one result. An entry represents a statement, in however many sessions and words it was made. The other fields
-// describe the best entry with the statement, a believed one if there is any: its session and its evidence with message
-// and span. For a message only the owner, the session, the content and the time are set, and for a task the title. For
-// a fact that a person entered, they are the title, the time and the owner without a project: it is known in all
-// projects.
+// Hit is one result: a statement, a message, a task, or a fact that a person entered. A statement is one hit, in however
+// many sessions and words it was made. Its entry is the best one with the statement, a believed one if there is any. Of
+// the fields of the entry the other kinds set only some: a message the scope, the session, the content and the time; a
+// task the project and user, the title, the stage, the status and the time; a fact the user and agent, the title, the type
+// and the time, and no project, since it is known in all projects.
 type Hit struct {
 	Kind Kind `json:"kind"`
 	schema.Entry

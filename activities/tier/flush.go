@@ -98,7 +98,8 @@ func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[Session
 	return out, nil
 }
 
-// store stores all sessions that did not fail. If that fails for good, it stores each of them alone.
+// store stores all sessions that have not failed yet, in one append. If that ends in an error that no retry can mend, it
+// stores each of them alone, so that only the faulty ones fail. It returns any other error, for the batch to be retried.
 func (a *Activities) store(
 	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
 ) error {

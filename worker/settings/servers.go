@@ -25,7 +25,9 @@ const (
 // ErrInvalid is wrapped by errors about values of settings, such as unreadable files. A retry fails too.
 var ErrInvalid = errors.New("invalid setting")
 
-// Servers says where the servers are and how programs reach them. [Servers.Settings] documents each field.
+// Servers holds the addresses of Temporal, ClickHouse and Weaviate, the ways to connect to them, and two switches, NoUsage
+// and NoQueue. [Servers.Settings] documents the fields, except the keys of servers, which come from the variables
+// [TemporalAPIKey] and [WeaviateAPIKey].
 type Servers struct {
 	TemporalAddress   string
 	TemporalNamespace string
