@@ -46,10 +46,10 @@ var failureClasses = map[FailureClass][]string{
 	FailureBug: {ErrorInternal, ErrorCorruptLog},
 }
 
-// FailureTypes returns the types of the class. [FailureOurs] also has every type that is in no class.
+// FailureTypes returns the types of the class. [FailureBug] also has every type that is in no class.
 func FailureTypes(class FailureClass) []string { return slices.Clone(failureClasses[class]) }
 
-// ClassOf returns the class of a failure by its type, one of the Error constants. An unknown type is [FailureOurs].
+// ClassOf returns the class of a failure by its type, one of the Error constants. An unknown type is [FailureBug].
 func ClassOf(errorType string) FailureClass {
 	for _, class := range FailureClasses() {
 		if slices.Contains(failureClasses[class], errorType) {

@@ -30,7 +30,7 @@ var eventTypes = []EventType{
 	register[OriginalSealedPayload](OriginalSealed, SessionPrefix, "the original of a redacted message, encrypted: with --keep-raw", keyOriginalSealed),
 	register[ModelRespondedPayload](ModelResponded, ModelPrefix, "a model's raw answer, kept before it is read", keyModelResponded),
 	register[MemoryExtractedPayload](MemoryExtracted, SessionPrefix, "the extraction from the answer for one window", keyMemoryExtracted),
-	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "the spans of an extraction's quotes, and the proof that they are", keyEvidenceAligned),
+	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "the spans of an extraction's quotes, and whether they prove", keyEvidenceAligned),
 	register[EntryMaterializedPayload](EntryMaterialized, SessionPrefix, "a new entry", keyEntryMaterialized),
 	register[EntryEvidenceSetPayload](EntryEvidenceSet, SessionPrefix, "another judgement of an entry's evidence", keyEntryEvidenceSet),
 	register[EntryStatusSetPayload](EntryStatusSet, SessionPrefix, "a newer extractor no longer states an entry, or states it again", keyEntryStatusSet),

@@ -198,6 +198,7 @@ func TestUnknownCommands(t *testing.T) {
 		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are confirm, merge, set, show`,
 		"builds nothing":          `there is no command "builds nothing"; the commands of builds are diff, list, replay, retry, show`,
 		"help task sett":          `there is no command "task sett" (did you mean set?)`,
+		"help configuratio":       `there is no command "configuratio" (did you mean configuration?)`,
 		"help nothing":            `there is no command "nothing"; run starter help`,
 		"tasks --projct p":        "unknown flag: --projct (did you mean --project?); see starter tasks -h",
 		"tasks -x":                "unknown shorthand flag: 'x' in -x",

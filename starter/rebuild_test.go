@@ -264,7 +264,7 @@ func TestRebuildNamesWhatIsLeft(t *testing.T) {
 	require.NotContains(t, printed(tables), "wait")
 	tables.Vectors = &schema.RebuiltVectors{Collection: "C"}
 	require.NotContains(t, printed(tables), "left as they are")
-	require.Contains(t, down().run("rebuild", "--help").out, "all tables, or those named; vectors apart")
+	require.Contains(t, down().run("rebuild", "--help").out, "all tables, those named, or vectors")
 }
 
 // Two rebuilds are equal if they have the same effect.

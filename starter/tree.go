@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 
 	"axiommind/activities/llm"
 	"axiommind/schema"
+	"axiommind/starter/help"
 	"axiommind/worker/service"
 	"axiommind/worker/settings"
 )
@@ -243,6 +245,12 @@ func unknown(parent *cobra.Command, args []string) error {
 		path := strings.TrimPrefix(parent.CommandPath(), "starter ")
 		return usagef("there is no command %q%s; the commands of %s are %s", path+" "+args[0], service.DidYouMean(near), path, strings.Join(names, ", "))
 	}
+	for _, topic := range help.Topics() {
+		if !slices.Contains(names, topic.Name) {
+			names = append(names, topic.Name)
+		}
+	}
+	near = service.Nearest(args[0], names)
 	for _, c := range all() {
 		if first, last, two := strings.Cut(c.name, " "); two && (last == args[0] || first+"-"+last == args[0] || first+last == args[0]) {
 			near = append(near, c.name)

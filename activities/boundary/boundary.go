@@ -117,20 +117,32 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 		ctx = within
 		defer func() { err = handOver(err) }()
 	}
-	defer func() {
-		if r := recover(); r != nil { // The SDK retries a panic for as long as an outage.
-			said := fmt.Sprint(r)
-			redact.Strings(&said)
-			activity.GetLogger(ctx).Error("activity panicked", "panic", said, "stack", string(debug.Stack()))
-			err = Return(ctx, fmt.Errorf("panic: %s", said))
-		}
-	}()
 	ctx = eventlog.OfRun(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 	if attempt(ctx) > 1 {
 		ctx = eventlog.Again(ctx)
 	}
-	out, err = work(ctx, in)
+	err = Recovered(ctx, func() (err error) {
+		out, err = work(ctx, in)
+		return err
+	})
 	return out, Return(ctx, err)
+}
+
+// Recovered does the work of an activity, or of a part of it. A panic becomes an error of no known type, because the SDK
+// would retry it for as long as an outage. Outside of an activity, Recovered only does the work.
+func Recovered(ctx context.Context, work func() error) (err error) {
+	if !activity.IsActivity(ctx) {
+		return work()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			message := fmt.Sprint(r)
+			redact.Strings(&message)
+			activity.GetLogger(ctx).Error("activity panicked", "panic", message, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %s", message)
+		}
+	}()
+	return work()
 }
 
 type heartbeatKey struct{}

@@ -228,7 +228,7 @@ func (r *run) extract(ctx context.Context, steps Steps) (err error) {
 func (r *run) step(ctx context.Context, name string, work func() error) error {
 	start, err := time.Now(), ctx.Err()
 	if err == nil {
-		err = work()
+		err = boundary.Recovered(ctx, work)
 	}
 	m := schema.StepMetric{Step: name, StartedAt: start.UTC(), Success: err == nil, LatencyMS: float64(time.Since(start).Microseconds()) / 1e3}
 	r.Metrics = append(r.Metrics, m)

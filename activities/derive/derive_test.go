@@ -11,11 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/worth"
@@ -157,6 +159,35 @@ type broken struct {
 
 func (b broken) CheckEntries(context.Context, graduate.CheckInput) (graduate.CheckResult, error) {
 	return graduate.CheckResult{}, b.err
+}
+
+// panicking panics in align.
+type panicking struct{ derive.Steps }
+
+func (panicking) AlignSession(context.Context, evidence.AlignInput) (evidence.AlignResult, error) {
+	panic("no such span")
+}
+
+// A panic is an error of its step, like any other.
+func TestDerivePanics(t *testing.T) {
+	t.Parallel()
+	b, key := newBench(t, 0), keyOf("s")
+	b.ingest(t, key, 0, texts(2)...)
+	before := b.events(t, key)
+	activities, err := derive.NewActivities(b.log, panicking{b.rooms})
+	require.NoError(t, err)
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(activities)
+	_, err = env.ExecuteActivity(activities.DeriveEntries, b.input(t, key, "b"))
+	var application *temporal.ApplicationError
+	require.ErrorAs(t, err, &application)
+	require.Contains(t, application.Message(), "panic: no such span")
+	var failure derive.Failure
+	require.NoError(t, application.Details(&failure))
+	require.Equal(t, schema.StepAlign, failure.Step)
+	require.Len(t, failure.Metrics, 2)
+	require.Equal(t, before, b.events(t, key))
 }
 
 // A step that fails leaves nothing behind, and the error says which one it was. The next attempt derives all.

@@ -137,7 +137,7 @@ func (s Selection) Unproven() Selection {
 	return s.and(judged, "NOT evidence_proven AND status IN ?", []string{string(schema.StatusActive), string(schema.StatusContested)})
 }
 
-// Unanswered leaves out the entries of the project for which a person has answered whether they are stated.
+// Unanswered leaves out the entries of the project for which a person or a model has answered whether they are stated.
 func (s Selection) Unanswered() Selection {
 	return s.and(key, "entry_id NOT IN (SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = ?)", s.project, kindAnswer)
 }

@@ -67,9 +67,9 @@ type planner struct {
 	memories map[Memory]bool
 	projects map[string]bool
 	answers  map[string]bool
-	// declared are the erased declarations, and heirs the events that may replace them, by stream and id.
-	declared map[string]map[string]schema.Event
-	heirs    map[string]map[string]successor
+	// declared are the erased declarations, and successors the events that may replace them, by stream and id.
+	declared   map[string]map[string]schema.Event
+	successors map[string]map[string]successor
 }
 
 // Make returns the changes that the erasure with the id would make. It changes nothing. erased is called with each
@@ -86,7 +86,7 @@ func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID 
 		log:  log, conn: conn, id: erasureID, plan: &Plan{Scope: scope}, text: erased,
 		whole: map[string]bool{}, memories: map[Memory]bool{}, projects: map[string]bool{},
 		answers:  map[string]bool{},
-		declared: map[string]map[string]schema.Event{}, heirs: map[string]map[string]successor{},
+		declared: map[string]map[string]schema.Event{}, successors: map[string]map[string]successor{},
 	}
 	if err := p.make(ctx); err != nil {
 		return nil, fmt.Errorf("plan the erasure: %w", err)
@@ -170,7 +170,7 @@ func (p *planner) emit(ctx context.Context, j judged) error {
 		p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: withPayload(e, v.payload)})
 		return nil
 	}
-	left, err := p.heirOf(ctx, e, payload)
+	left, err := p.successorOf(ctx, e, payload)
 	if err != nil {
 		return err
 	}
@@ -184,8 +184,8 @@ func (p *planner) emit(ctx context.Context, j judged) error {
 	return nil
 }
 
-// heirOf returns the event that replaces an erased declaration, or an event without a type if there is none.
-func (p *planner) heirOf(ctx context.Context, e schema.Event, payload any) (schema.Event, error) {
+// successorOf returns the event that replaces an erased declaration, or an event without a type if there is none.
+func (p *planner) successorOf(ctx context.Context, e schema.Event, payload any) (schema.Event, error) {
 	ids, fact := declares(payload)
 	if fact != "" {
 		ids = append(ids, fact)
@@ -194,7 +194,7 @@ func (p *planner) heirOf(ctx context.Context, e schema.Event, payload any) (sche
 		if first, ok := p.declared[e.Stream][id]; !ok || first.ID != e.ID {
 			continue
 		}
-		if h, ok := p.heirs[e.Stream][id]; ok {
+		if h, ok := p.successors[e.Stream][id]; ok {
 			said, err := p.saidByOf(ctx, h)
 			if err != nil {
 				return schema.Event{}, err
@@ -206,7 +206,7 @@ func (p *planner) heirOf(ctx context.Context, e schema.Event, payload any) (sche
 	return schema.Event{}, nil
 }
 
-// saidByOf returns the speaker of the heir's fact in its session.
+// saidByOf returns the speaker of the successor's fact in its session.
 func (p *planner) saidByOf(ctx context.Context, h successor) (schema.Trust, error) {
 	entry := causeOf(h.payload)
 	if _, isFact := h.payload.(schema.TaskObservedPayload); isFact || entry == "" {

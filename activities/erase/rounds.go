@@ -93,7 +93,7 @@ func (p *planner) round(ctx context.Context) error {
 // open begins a stream.
 func (p *planner) open(stream string) {
 	p.begin()
-	p.declared[stream], p.heirs[stream] = map[string]schema.Event{}, map[string]successor{}
+	p.declared[stream], p.successors[stream] = map[string]schema.Event{}, map[string]successor{}
 }
 
 // take judges an event.
@@ -165,8 +165,8 @@ func (p *planner) weigh(e schema.Event, payload any, v verdict) {
 		return
 	}
 	for id, h := range successorsOf(e, payload) {
-		if old, ok := p.heirs[e.Stream][id]; !ok || old.condition && !h.condition {
-			p.heirs[e.Stream][id] = h
+		if old, ok := p.successors[e.Stream][id]; !ok || old.condition && !h.condition {
+			p.successors[e.Stream][id] = h
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (p *planner) weigh(e schema.Event, payload any, v verdict) {
 // bury reassigns or erases the declarations of erased events at the end of a stream.
 func (p *planner) bury(stream string) error {
 	for id, e := range p.declared[stream] {
-		h, ok := p.heirs[stream][id]
+		h, ok := p.successors[stream][id]
 		isFact := e.Type == schema.FactCreated
 		switch {
 		case ok && h.condition:

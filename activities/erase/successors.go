@@ -70,8 +70,8 @@ func successorsOf(e schema.Event, payload any) map[string]successor {
 	return out
 }
 
-// succeed returns the event that replaces the old declaration by the heir's words. saidBy is the speaker of the fact in
-// the heir's entry. If a condition replaces a task, condition is its id, which differs from the task's.
+// succeed returns the event that replaces the old declaration by the successor's words. saidBy is the speaker of the fact in
+// the successor's entry. If a condition replaces a task, condition is its id, which differs from the task's.
 func succeed(erasureID string, old schema.Event, h successor, saidBy schema.Trust) (e schema.Event, condition string, err error) {
 	declared, err := schema.DecodePayload(old)
 	if err != nil {

@@ -41,7 +41,7 @@ type offsets struct {
 	failed  int
 }
 
-// offsets returns the projector's offset in each of the streams.
+// offsetsOf returns the projector's offset in each of the streams.
 func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, streams []string) (map[string]Offset, error) {
 	out := make(map[string]Offset, len(streams))
 	var ask []string

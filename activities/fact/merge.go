@@ -71,10 +71,10 @@ type nearDuplicate struct {
 	overlap, similarity float64
 }
 
-// nearDuplicate returns the active fact that the proposal is merged into: one of its category that has as many words in common with
+// mergeTarget returns the active fact that the proposal is merged into: one of its category that has as many words in common with
 // it, and as similar a vector, as the options ask for. Of several it is the most similar, and of those the oldest. Facts
 // that contradict each other, or that differ in a number, are never merged.
-func (p *planner) twin(x proposal) (best nearDuplicate, found bool) {
+func (p *planner) mergeTarget(x proposal) (best nearDuplicate, found bool) {
 	if p.near == nil {
 		return nearDuplicate{}, false
 	}

@@ -170,7 +170,7 @@ func (p *planner) consider(x proposal) error {
 	if x.section != "" {
 		return p.setSection(x)
 	}
-	if merged, ok := p.twin(x); ok {
+	if merged, ok := p.mergeTarget(x); ok {
 		return p.merge(x, merged)
 	}
 	for p.overlay.active >= p.opts.MaxFacts {

@@ -162,7 +162,10 @@ func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcom
 			n++
 		}
 		if err := w.store(ctx, pieces[:n], out); err != nil {
-			return nil, fmt.Errorf("update facts from session %q: %w", pieces[0].SessionID, err)
+			if n == 1 {
+				err = fmt.Errorf("update facts from session %q: %w", pieces[0].SessionID, err)
+			}
+			return nil, err
 		}
 		pieces = pieces[n:]
 	}

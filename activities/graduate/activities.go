@@ -24,7 +24,7 @@ type Activities struct {
 	temporal client.Client
 	compiler Compiler
 	options  Options
-	// crowd replaces maxCrowd if it is set.
+	// crowd replaces maxNearest if it is set.
 	crowd int
 }
 

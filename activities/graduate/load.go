@@ -20,7 +20,7 @@ type loader struct {
 	log     *eventlog.Store
 	conn    table.Conn
 	entries *entry.Reader
-	// crowd is usually maxCrowd.
+	// crowd is usually maxNearest.
 	crowd int
 }
 

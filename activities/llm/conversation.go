@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// maxConversation is the length in code points from which on ConversationText cuts a message, and keptEnd the length that
+	// maxLineRunes is the length in code points from which on ConversationText cuts a message, and keptEnd the length that
 	// it keeps at each end.
-	maxConversation = 1000
-	keptEnd         = 500
-	cutMark         = "\n...[truncated]...\n"
+	maxLineRunes = 1000
+	keptEnd      = 500
+	cutMark      = "\n...[truncated]...\n"
 )
 
 // uploads are the blocks in which a harness lists the files of a message. Their paths mean nothing later.
@@ -64,7 +64,7 @@ func block(role schema.Role, text string) string {
 	if text == "" {
 		return ""
 	}
-	if runes := []rune(text); len(runes) > maxConversation {
+	if runes := []rune(text); len(runes) > maxLineRunes {
 		text = string(runes[:keptEnd]) + cutMark + string(runes[len(runes)-keptEnd:])
 	}
 	return name + angles.Replace(text)

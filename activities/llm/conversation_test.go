@@ -69,6 +69,6 @@ func TestConversationTextIsBounded(t *testing.T) {
 		require.NotContains(t, got, "<")
 		require.NotContains(t, got, ">")
 		const longestEntity = len("&amp;")
-		require.LessOrEqual(t, utf8.RuneCountInString(got), len("User: ")+len(cutMark)+longestEntity*maxConversation)
+		require.LessOrEqual(t, utf8.RuneCountInString(got), len("User: ")+len(cutMark)+longestEntity*maxLineRunes)
 	})
 }

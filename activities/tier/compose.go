@@ -399,7 +399,7 @@ func (c *composer) guard(guard Guard, carried int) string {
 	return ""
 }
 
-// related reports whether two statements may be about the same thing: they share a word of at least minTelling bytes or
+// related reports whether two statements may be about the same thing: they share a word of at least minTermBytes bytes or
 // a word with a digit.
 func related(a, b string) bool {
 	terms := strings.Fields(text.Terms(b))

@@ -49,7 +49,7 @@ func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []
 		return nil, err
 	}
 	if known {
-		return foldFlushes(events)
+		return foldFlushes(events, asked)
 	}
 	err = a.log.Steady(ctx, a.projector, stream, func() (err error) {
 		last, err = a.tables.lastFlushes(ctx, asked)
@@ -58,15 +58,19 @@ func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []
 	return last, err
 }
 
-// foldFlushes returns the last flush of each session in the events of a memory.
-func foldFlushes(events []schema.Event) (map[string]lastFlush, error) {
+// foldFlushes returns the last flush of each of the sessions in the events of a memory.
+func foldFlushes(events []schema.Event, sessions []schema.SessionKey) (map[string]lastFlush, error) {
+	of := map[string]bool{}
+	for _, key := range sessions {
+		of[key.Stream()] = true
+	}
 	last := map[string]lastFlush{}
 	for _, e := range events {
 		p, err := schema.Decode[schema.ContextFlushedPayload](e)
 		if err != nil {
 			return nil, err
 		}
-		if f := flushOf(e.ID, p); f.To > last[p.Stream()].To {
+		if f := flushOf(e.ID, p); of[p.Stream()] && f.To > last[p.Stream()].To {
 			last[p.Stream()] = f
 		}
 	}

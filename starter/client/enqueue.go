@@ -33,8 +33,8 @@ type Conversation struct {
 	Thread string
 
 	// Messages are the session's messages that were not enqueued before, in order. Others may come before them: messages
-	// that the session contains already are recognized by their overlap and by their ids. They have 1 MiB at most; longer
-	// lists are split into several conversations of the same thread.
+	// that the session contains already are recognized by their overlap and by their ids. They have 1 MiB at most. A
+	// longer list is an [ErrInvalid]: give it in several conversations of the same thread.
 	Messages []Message
 	// Statement is set if the only message is a statement by a person, or by the agent that it names. It has no Thread.
 	Statement *schema.Statement

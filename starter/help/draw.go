@@ -56,6 +56,8 @@ func (d *drawer) block(n ast.Node, width int) string {
 	switch n := n.(type) {
 	case *ast.Heading:
 		return d.color(strings.Repeat("#", n.Level)+" "+d.spans(n), text.Bold)
+	case *ast.CodeBlock:
+		return indent(string(n.Lines().Value(d.page)), "    ")
 	case *ast.FencedCodeBlock:
 		if string(n.Language(d.page)) == "mermaid" {
 			return "A terminal does not show this drawing: read the page on the web."

@@ -22,7 +22,7 @@ func (c *Config) Settings() []settings.Setting {
 
 func (c *Config) shared() []settings.Setting {
 	return []settings.Setting{
-		{Name: "raw-key-file", Into: &c.RawKeyFile, Absent: "none", Usage: "file of the keys of what a worker with `--keep-raw` keeps", More: "; the starter reads it to show that"},
+		{Name: "raw-key-file", Into: &c.RawKeyFile, Absent: "none", Usage: "file of the keys for the originals that a worker with `--keep-raw` keeps", More: "; the starter reads it to show them"},
 		{Name: "temporal-ui", Into: &c.TemporalUI, Absent: "none; `up` sets it", Usage: "URL of Temporal's web interface, to link to"},
 		{Name: "embedder", Into: &c.Embedder.Provider, Default: llm.EmbedderProviders()[0], Absent: "`local` with a local stack that has it, else `hash`",
 			Usage: "embedder: " + choices(llm.EmbedderChoices(), llm.EmbedderProviders()),
@@ -61,7 +61,7 @@ func (c *Config) model() []settings.Setting {
 			Usage: "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that"},
 		{Name: "max-output-tokens", Into: &c.MaxOutputTokens, Absent: "the model's, and 8192 for servers other than OpenAI's", Usage: "most tokens of one answer"},
 		{Name: "model-reads", Into: oneOf(&c.ModelReads, ReadPassages, ReadAll), Default: ReadPassages, Usage: "how much of a session the model reads: `" + ReadPassages + "` that are worth it, or `" + ReadAll + "`",
-			More: ". With `all` it reads whole sessions, not only the passages that the offline weights find worth reading: on the 14 gold sessions of agentwork these are 46 % of the text, with 97 % of what matters most"},
+			More: ". With `all` it reads whole sessions, not only the passages that the offline weights find worth reading: on the 14 gold sessions of agentwork these are 46 % of the text, with 97 % of the most important items"},
 		{Name: "model-concurrency", Into: &c.ModelConcurrency, Default: DefaultModelConcurrency, Usage: "model calls at a time, per worker"},
 		{Name: "model-rate", Into: number(&c.ModelRate, 0, MaxModelRate), Default: "0", Absent: "0, no limit", Usage: "most model calls a second, of all workers together (0: no limit)",
 			More: "; also below 1, such as 0.2"},
@@ -73,7 +73,7 @@ func (c *Config) memory() []settings.Setting {
 		{Name: "source-root", Into: &c.SourceRoots, Absent: "where agents keep their sessions in the home, and the current directory",
 			Usage: "directory or file that inputs of workflows may name; repeat for more",
 			More:  ", in the variable separated as in `PATH`, in the file as a list. Given, it replaces the default. A current directory that is the home or holds it is left out"},
-		{Name: "keep-raw", Into: &c.KeepRaw, Absent: "off, it is gone", Usage: "keep what redaction takes out of messages, [encrypted](privacy.md#keep-the-originals) with the first key of `--raw-key-file`",
+		{Name: "keep-raw", Into: &c.KeepRaw, Absent: "off, it is gone", Usage: "keep the originals of redacted messages, [encrypted](privacy.md#keep-the-originals) with the first key of `--raw-key-file`",
 			More: "; the worker does not start without that file then"},
 		{Name: "done-reports", Into: oneOf(&c.DoneReports, task.KeepReports, task.CloseProven), Default: string(task.KeepReports),
 			Usage: "a first report of done that rests on proof: `keep` it for a person to confirm, or `close` the task"},
@@ -99,6 +99,6 @@ func (c *Config) run() []settings.Setting {
 			More: ", see [Deploy](operating.md#deploy-a-new-version)"},
 		{Name: "deployment", Into: c.setDeployment, Default: DefaultDeployment, Usage: "name that all versions of the worker share, with `--build-id`"},
 		{Name: "memory-mib", Into: &c.MemoryMiB, Default: DefaultMemoryMiB, Usage: "MiB of memory from which on garbage is collected more often (0: never)",
-			More: "; what is in use stays, and a lower `GOMEMLIMIT` wins"},
+			More: "; memory in use stays, and a lower `GOMEMLIMIT` wins"},
 	}
 }

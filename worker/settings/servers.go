@@ -66,7 +66,7 @@ func (s *Servers) Settings() []Setting {
 		{Name: "temporal-tls-key", Into: &s.TemporalTLSKey, Readers: Hooks, Usage: "PEM file of the key of that certificate"},
 		{Name: "temporal-tls-server-name", Into: &s.TemporalTLSServerName, Absent: "the host of its address", Readers: Hooks, Usage: "name in Temporal's certificate"},
 		{Name: "payload-key-file", Into: &s.PayloadKeyFile, Absent: "none, nothing is encrypted", Readers: Hooks,
-			Usage: "file of the keys that [encrypt what Temporal stores](operating.md#encrypt-temporals-data)", More: "; the same for all workers, starters and hooks"},
+			Usage: "file of the keys that [encrypt Temporal's data](operating.md#encrypt-temporals-data)", More: "; the same for all workers, starters and hooks"},
 		{Name: "tls-ca", Into: &s.TLSCA, Absent: "only the system's", Readers: Hooks, Usage: "PEM file of authorities that servers' certificates may come from, besides the system's",
 			More: "; the servers are Temporal, ClickHouse and Weaviate"},
 		{Name: "clickhouse-dsn", Into: &s.ClickHouseDSN, Default: DefaultClickHouseDSN, Readers: Hooks, Usage: "ClickHouse's HTTP address and database",

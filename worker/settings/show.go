@@ -46,7 +46,7 @@ func Show(f *pflag.FlagSet, list []Setting, sources map[string]string) []Effecti
 		for i := range values {
 			values[i] = Mask(values[i], s.Secret)
 		}
-		if s.Absent != "" && s.Default == nil && slices.Equal(values, []string{"0"}) {
+		if sources[s.Name] == "" && s.Absent != "" && s.Default == nil && slices.Equal(values, []string{"0"}) {
 			values = nil // 0 stands for a default of another place.
 		}
 		out = append(out, Effective{
@@ -69,7 +69,7 @@ func Mask(text string, secret bool) string {
 	case strings.Contains(scheme, ":") && strings.Contains(text, "@") || !is && secret:
 		return Masked
 	case !is:
-		return text
+		return maskQuery(text) // A URL without its scheme, or a path.
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	if strings.Contains(text, "#") && strings.Contains(text, "@") || strings.LastIndexByte(rest, '@') > strings.IndexAny(rest+"/", "/?") {
@@ -82,11 +82,16 @@ func Mask(text string, secret bool) string {
 		}
 		out, rest = out+Masked+"@", rest[at+1:]
 	}
-	address, query, _ := strings.Cut(rest, "?")
 	if secret {
-		host, _, _ := strings.Cut(address, "/")
-		return out + host + "/" + Masked
+		return out + rest[:strings.IndexAny(rest+"/", "/?")] + "/" + Masked
 	}
+	return out + maskQuery(rest)
+}
+
+// maskQuery hides the values of the query of an address, and drops its fragment.
+func maskQuery(text string) string {
+	text, _, _ = strings.Cut(text, "#")
+	address, query, _ := strings.Cut(text, "?")
 	sign := "?"
 	for pair := range strings.SplitSeq(query, "&") {
 		if key, _, named := strings.Cut(pair, "="); named {
@@ -94,5 +99,5 @@ func Mask(text string, secret bool) string {
 			sign = "&"
 		}
 	}
-	return out + address
+	return address
 }

@@ -15,6 +15,7 @@ func TestMask(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "",
 		"h:8123":                        "h:8123",
+		"h:8123/db?password=sesame&a#b": "h:8123/db?password=***",
 		"/home/a@b/keys":                "/home/a@b/keys",
 		"http://h:8123/db":              "http://h:8123/db",
 		"http://ann@h/db":               "http://***@h/db",

@@ -94,7 +94,7 @@ func injectedTrust(text string) schema.Trust {
 	return schema.TrustSystem
 }
 
-// rememberedTag begins an element that holds memory. The names are those of [memoryTags] and [aloneTags].
+// rememberedTag begins an element that holds memory. The names are those of [memoryTags] and [lineTags].
 var rememberedTag = regexp.MustCompile(`(?i)^<(?:[a-z_-]*memor(?:y|ies)[a-z_-]*|remembered)[>\s]`)
 
 // remembers reports whether an injected text comes from a memory.
