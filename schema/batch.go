@@ -223,7 +223,7 @@ func (in RetryBuildsInput) Validate() error {
 	case len(in.Builds) == 0 && !all:
 		return errors.New("give builds, failed or partial: no build is selected")
 	case len(in.Builds) > 0 && (all || len(in.Classes) > 0 || in.Project+in.User+in.Agent+in.SessionID != "" || !in.Since.IsZero()):
-		return errors.New("give builds, or what selects them, not both")
+		return errors.New("give builds or a selection of them, not both")
 	case len(in.Builds) > MaxNamedBuilds:
 		return fmt.Errorf("%d builds: give %d at most", len(in.Builds), MaxNamedBuilds)
 	case in.Force && len(in.Builds) == 0:

@@ -79,7 +79,7 @@ const (
 	keyCoreOfEdit    = "core/{user}/{agent}/edit/{version}"
 	keyCoreOfCommand = "core/{user}/{agent}/command/{request}"
 	keyDreamFinished = "dream_finished/{user}/{agent}/{ordinal}"
-	keyDreamGathered = "dream_gathered/{hash of what was gathered}"
+	keyDreamGathered = "dream_gathered/{hash of the input}"
 
 	keyContextEnqueued  = "context_enqueued/{user}/{agent}/{id}"
 	keyContextProcessed = "context_processed/{user}/{agent}/{position}"

@@ -121,7 +121,7 @@ func (s ErasureScope) Validate() error {
 		return nil
 	default:
 		if s.Agent != "" || s.Project == "" {
-			return errors.New("name what is to be erased: a session by project, user, agent and session_id; or a user; or a project; or a query")
+			return errors.New("name the data to erase: a session by project, user, agent and session_id; or a user; or a project; or a query")
 		}
 		return nil
 	}

@@ -68,9 +68,9 @@ func (in ProcessSessionInput) CheckStatement() error {
 	case !strings.ContainsFunc(in.Messages[0].Content, Worded):
 		return errors.New("the statement has no letter and no digit: give it a text")
 	case strings.HasPrefix(strings.TrimSpace(in.Messages[0].Content), ScheduledMark):
-		return fmt.Errorf("the statement begins with %s, as what no person says: state it in other words", ScheduledMark)
+		return fmt.Errorf("the statement begins with %s, the mark of a message that no person wrote: reword it", ScheduledMark)
 	case len(in.Messages[0].Content) > MaxStatementBytes:
-		return fmt.Errorf("the statement has %d bytes, more than %d: state what matters of it, or process the text as a session",
+		return fmt.Errorf("the statement has %d bytes, more than %d: state its main point, or process the text as a session",
 			len(in.Messages[0].Content), MaxStatementBytes)
 	}
 	return s.check()

@@ -53,7 +53,7 @@ func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run 
 	bar := a.newProgress(0, w.unit)
 	bar.at(batchText(schema.BatchProgress{Listing: true}), 0, 0, w.unit)
 	if running {
-		bar.tell("this is at work already, as workflow " + run.GetID() + "; shown is how far it is")
+		bar.tell("already running as workflow " + run.GetID() + "; this is its progress")
 	}
 	stop := bar.watchBatch(ctx, c, run.GetID(), w)
 	var result schema.BatchResult
@@ -64,9 +64,11 @@ func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run 
 	case err == nil:
 		return result, nil
 	case ctx.Err() != nil:
-		return result, fmt.Errorf("stopped waiting: %w; the work goes on as workflow %s; to see how far it is: %s", ctx.Err(), run.GetID(), w.again)
+		return result, fmt.Errorf("stopped waiting: %w; the work goes on as workflow %s; to see its progress: %s",
+			ctx.Err(), run.GetID(), w.again)
 	case temporal.IsCanceledError(err):
-		return result, fmt.Errorf("workflow %s was cancelled; what it has done stays, and the same command does the rest", run.GetID())
+		return result, fmt.Errorf("workflow %s was cancelled; its finished work stays, and the same command does the rest",
+			run.GetID())
 	default:
 		return result, fmt.Errorf("workflow %s: %s", run.GetID(), failureText(err))
 	}
@@ -77,7 +79,7 @@ func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run 
 func (a *app) printDetached(report any, link workflowLink, again string) error {
 	return a.print(report, func(out io.Writer) error {
 		var b strings.Builder
-		say(&b, "started as workflow %s\nsee how far it is: %s\n", link, again)
+		say(&b, "started as workflow %s\nto see its progress: %s\n", link, again)
 		_, err := io.WriteString(out, b.String())
 		return err
 	})

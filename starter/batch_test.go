@@ -70,7 +70,7 @@ func TestBatchDetached(t *testing.T) {
 	a := &app{out: &out, exact: &out}
 	require.NoError(t, a.printDetached(backfillReport{Workflow: link}, link, "starter again"))
 	require.Contains(t, out.String(), "started as workflow W")
-	require.Contains(t, out.String(), "\nsee how far it is: starter again\n")
+	require.Contains(t, out.String(), "\nto see its progress: starter again\n")
 	a.output = outputJSON
 	require.NoError(t, a.printDetached(backfillReport{Workflow: link}, link, "starter again"))
 	require.Contains(t, out.String(), `"W"`)

@@ -28,7 +28,7 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
 	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
 	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty, failed (with the interrupted ones) or interrupted")
-	f.StringVar((*string)(&filter.Class), "class", "", "failed builds by what can be done: passing, setup, input or ours")
+	f.StringVar((*string)(&filter.Class), "class", "", "failed builds by remedy: passing, setup, input or ours")
 	since := f.String("since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
 	var p page
 	p.add(f, defaultPage, maxPage, "the latest first")
@@ -38,7 +38,7 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 			return err
 		}
 		if filter.Class != "" && filter.Status != "" && filter.Status != schema.BuildFailed && filter.Status != build.StatusInterrupted {
-			return usagef("--class is of failed builds, not of those with --status %s", filter.Status)
+			return usagef("--class selects among failed builds: leave out --status %s", filter.Status)
 		}
 		var err error
 		if filter.Since, err = parseSince(*since, time.Now()); err != nil {

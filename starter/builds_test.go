@@ -174,10 +174,10 @@ func TestPrintOutcome(t *testing.T) {
 	require.Equal(t, `status     failed
 failed at  align: no luck
 kind       passing, Timeout
-what to do wait
+remedy     wait
 retry      starter builds retry x
-went on    with build b1, from the step align
-unread     the source: it is gone; the build took what the log holds of it
+resumed    build b1, from the step align
+unread     the source: it is gone; the build used the messages in the log
 workflow   http://ui/w
 `, said())
 }

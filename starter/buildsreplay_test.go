@@ -108,7 +108,7 @@ func TestBackfillCommand(t *testing.T) {
 	require.Contains(t, o.out, "nothing to do: ")
 	o = c.run("backfill", "--project", c.project, "--detach", "--rate", "60")
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "see how far it is: starter backfill --project="+c.project+" --rate=60\n")
+	require.Contains(t, o.out, "to see its progress: starter backfill --project="+c.project+" --rate=60\n")
 }
 
 // The text output shows the result of each session, and how many entries are superseded in total.

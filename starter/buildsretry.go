@@ -46,10 +46,10 @@ func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []strin
 	f.StringVar(&o.User, "user", "", "builds of one user (default: all)")
 	f.StringVar(&o.Agent, "agent", "", "builds of one agent (default: all)")
 	f.StringVar(&o.SessionID, "session", "", "builds of one session")
-	f.BoolVar(&o.Force, "force", false, "of builds that are named: retry one although its input was wrong, after mending its source,\n"+
+	f.BoolVar(&o.Force, "force", false, "retry named builds although their input was wrong, after mending the source,\n"+
 		"and ask once more about windows that are too small to be halved, after mending the model's settings")
 	f.IntVar(&o.AtOnce, "jobs", schema.DefaultAtOnce, "sessions at a time")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be retried and what is left alone, and start nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show which builds would be retried and which left alone, and start nothing")
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	return func(ctx context.Context, args []string) error {
 		if err := o.check(args); err != nil {
@@ -84,13 +84,13 @@ func (o *retryOptions) check(args []string) error {
 	case len(args) > 0 && all:
 		return usagef("name builds, or give --all-failed or --partial, not both")
 	case len(args) > 0 && narrowed:
-		return usagef("a build that is named is retried whatever its project, user, agent, session, date and class: leave these flags out")
+		return usagef("a named build is retried whatever its project, user, agent, session, date and class: leave these flags out")
 	case len(args) > schema.MaxNamedBuilds:
 		return usagef("%d builds are named: name %d at most, or use --all-failed", len(args), schema.MaxNamedBuilds)
 	case len(o.Classes) > 0 && !o.Failed:
-		return usagef("--class is of failed builds: give --all-failed")
+		return usagef("--class selects among failed builds: give --all-failed")
 	case o.Force && len(args) == 0:
-		return usagef("--force is for builds that are named; with --all-failed, --class says which ones to take")
+		return usagef("--force is for named builds; with --all-failed, select builds by --class")
 	case o.AtOnce < 1 || o.AtOnce > schema.MaxAtOnce:
 		return usagef("--jobs %d: want 1 to %d", o.AtOnce, schema.MaxAtOnce)
 	case o.dryRun && o.detach:
@@ -457,7 +457,7 @@ func (r retryReport) outcome(named bool) error {
 	case failed > 0:
 		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, plural(len(r.Builds), "build", "builds"))
 	case named && len(r.LeftAlone) > 0:
-		return fmt.Errorf("%s of those named left alone", plural(len(r.LeftAlone), "build", "builds"))
+		return fmt.Errorf("%s left alone", plural(len(r.LeftAlone), "named build", "named builds"))
 	}
 	return nil
 }

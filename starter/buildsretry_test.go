@@ -29,15 +29,15 @@ func TestRetryRefuses(t *testing.T) {
 		"retry abcd --partial":                   "not both",
 		"retry abcd --project p":                 "leave these flags out",
 		"retry abcd --since 7d":                  "leave these flags out",
-		"retry --partial --class setup":          "--class is of failed builds: give --all-failed",
+		"retry --partial --class setup":          "--class selects among failed builds: give --all-failed",
 		"retry --all-failed --class bad":         `--class "bad": want one of passing, setup, input, ours`,
-		"retry --all-failed --force":             "--force is for builds that are named",
+		"retry --all-failed --force":             "--force is for named builds",
 		"retry --all-failed --jobs 0":            "--jobs 0: want 1 to 64",
 		"retry --all-failed --jobs 65":           "--jobs 65: want 1 to 64",
 		"retry --all-failed --since soon":        `--since "soon": want a span like 7d or 12h`,
 		"retry --all-failed --dry-run --detach":  "--dry-run starts nothing",
 		"list --class bad":                       `--class "bad": want one of passing, setup, input, ours`,
-		"list --class setup --status success":    "--class is of failed builds, not of those with --status success",
+		"list --class setup --status success":    "--class selects among failed builds: leave out --status success",
 		"list --since 1x":                        `--since "1x": want a span like 7d or 12h`,
 		"retry " + strings.Repeat("abcd ", 1001): "1001 builds are named: name 1000 at most, or use --all-failed",
 	} {
@@ -89,7 +89,7 @@ func TestRetryFromTheCommandLine(t *testing.T) {
 	shown := c.run("builds", "show", one.BuildID)
 	require.Zero(t, shown.code, shown)
 	for _, text := range []string{
-		"kind       setup, ModelRefused\n", "what to do " + build.Hint(schema.ErrorModelRefused), "retry      starter builds retry " + one.BuildID,
+		"kind       setup, ModelRefused\n", "remedy     " + build.Hint(schema.ErrorModelRefused), "retry      starter builds retry " + one.BuildID,
 		"workflow   " + one.WorkflowID() + " in namespace ",
 	} {
 		require.Contains(t, shown.out, text)

@@ -99,7 +99,7 @@ func printOutcome(b *strings.Builder, d shownBuild) {
 		say(b, "kind       %s: %s\n", r.Class, r.Error)
 	}
 	if d.Hint != "" {
-		say(b, "what to do %s\n", d.Hint)
+		say(b, "remedy     %s\n", d.Hint)
 	}
 	switch {
 	case d.Retry != "":
@@ -108,10 +108,10 @@ func printOutcome(b *strings.Builder, d shownBuild) {
 		say(b, "no retry   %s\n", d.NoRetry)
 	}
 	if d.Resumed != nil {
-		say(b, "went on    with build %s, from the step %s\n", d.Resumed.BuildID, d.Resumed.Step)
+		say(b, "resumed    build %s, from the step %s\n", d.Resumed.BuildID, d.Resumed.Step)
 	}
 	if d.Unread != "" {
-		say(b, "unread     the source: %s; the build took what the log holds of it\n", d.Unread)
+		say(b, "unread     the source: %s; the build used the messages in the log\n", d.Unread)
 	}
 	if len(d.Redacted) > 0 {
 		say(b, "redacted   %s\n", redactedText(d.Redacted))
@@ -191,7 +191,7 @@ func printSoFar(b *strings.Builder, d shownBuild) {
 // printCounts prints the counts of a finished build.
 func printCounts(b *strings.Builder, r build.Run) {
 	c := r.Counts
-	say(b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
+	say(b, "messages   %d, %d of them new; %d lines repaired or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
 	say(b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
 	say(b, "entries    %d, %d of them new, %d with aligned evidence, %d of them proven; %d items rejected\n",
 		c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Rejected)

@@ -262,7 +262,7 @@ func TestDamagedTranscripts(t *testing.T) {
 			o := c.process(write(t, "s.jsonl", tt.text), "--session", session)
 			require.Zero(t, o.code, o)
 			require.Contains(t, o.out, "success")
-			require.Contains(t, o.out, "1 line of the source had to be mended or left out; see starter builds show")
+			require.Contains(t, o.out, "1 line of the source had to be repaired or left out; see starter builds show")
 			builds := decode[[]struct {
 				BuildID string `json:"build_id"`
 				Counts  schema.BuildCounts

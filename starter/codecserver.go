@@ -67,7 +67,8 @@ func (o *codecOptions) check(ui string) error {
 	case err != nil:
 		return usagef("--address %q: want an address like 127.0.0.1:8234", o.address)
 	case !loopback(host) && o.tokenFile == "":
-		return usagef("--address %q: whoever reaches the server reads what Temporal stores: add --token-file FILE, or use 127.0.0.1", o.address)
+		return usagef("--address %q: whoever reaches it can read Temporal's payloads: add --token-file FILE, or use 127.0.0.1",
+			o.address)
 	}
 	if o.tokenFile != "" {
 		token, err := readToken("--token-file", o.tokenFile)

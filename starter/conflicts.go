@@ -54,7 +54,7 @@ var conflictsCommand = command{
 func (a *app) conflictsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	q, p := graduate.ConflictQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
-	f.BoolVar(&q.Resolved, "all", false, "those that are resolved, too")
+	f.BoolVar(&q.Resolved, "all", false, "include resolved conflicts")
 	p.add(f, defaultPage, maxPage, "open ones and the latest first")
 	return func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
@@ -68,7 +68,7 @@ func (a *app) conflictsCommand(f *pflag.FlagSet) func(context.Context, []string)
 			}
 			none := "nothing contradicts anything in project " + unbroken(q.Project)
 			if !q.Resolved {
-				none += "; --all lists what is resolved"
+				none += "; --all includes resolved conflicts"
 			}
 			if len(conflicts) == 0 {
 				known, err := a.knows(ctx, q.Project)
@@ -261,7 +261,7 @@ func conflictsToResolve(ctx context.Context, l *graduate.Ledgers, c graduate.Com
 // needsText returns an error if the required text of a flag is empty.
 func needsText(flag, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return usagef("--%s is empty, and it is needed: it stands in the history", flag)
+		return usagef("--%s is empty: give a reason, which the history keeps", flag)
 	}
 	return nil
 }

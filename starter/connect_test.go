@@ -17,6 +17,6 @@ func TestRefusedConnection(t *testing.T) {
 		"it wants to see a certificate that it trusts: give it by --temporal-tls-cert and --temporal-tls-key",
 		reason(notUp(settings.Servers{TemporalTLS: true}.ExplainTemporal(said))))
 	said = errors.New(`connect to temporal at h:1: failed reaching server: connection error: desc = "error reading server preface: EOF"`)
-	require.Equal(t, "connect to temporal at h:1: what answers is no Temporal server; it hangs up: if it speaks TLS, set --temporal-tls\n"+
+	require.Equal(t, "connect to temporal at h:1: the server is not Temporal; it hangs up: if it speaks TLS, set --temporal-tls\n"+
 		"Is it up? Start everything with: go run ./deploy/local up", reason(notUp(settings.Servers{}.ExplainTemporal(said))))
 }

@@ -32,8 +32,8 @@ var contextCommand = command{
 func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &contextOptions{}
 	o.add(f)
-	f.StringVar(&o.project, "project", "", "print only what comes from this project (default: all)")
-	f.StringVar(&o.query, "query", "", "print first what is related to this text (default: what is surest)")
+	f.StringVar(&o.project, "project", "", "print only the memories of this project (default: all)")
+	f.StringVar(&o.query, "query", "", "print memories related to this text first (default: the surest first)")
 	f.IntVar(&o.budget, "max-tokens", schema.DefaultMaxTokens, "most tokens")
 	f.StringVar(&o.count, "count", client.CountTiktoken, "how tokens are counted: tiktoken (cl100k_base), or estimate, which is faster")
 	return func(ctx context.Context, _ []string) error {

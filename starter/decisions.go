@@ -21,7 +21,7 @@ var decisionsCommand = command{
 func (a *app) decisionsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	q, p := graduate.DecisionQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the decisions")
-	all := f.Bool("all", false, "list each decision, also those that say the same as another one")
+	all := f.Bool("all", false, "include repeats of the same decision")
 	p.add(f, defaultPage, maxPage, "the latest first")
 	return func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
@@ -39,7 +39,7 @@ func (a *app) decisionsCommand(f *pflag.FlagSet) func(context.Context, []string)
 }
 
 func printDecisions(w io.Writer, decisions []graduate.Decision) error {
-	t := newTable(w, "decision", "made", "by", "what", "rests on", "state")
+	t := newTable(w, "decision", "made", "by", "action", "rests on", "state")
 	for _, d := range decisions {
 		grounds := make(manyLines, len(d.Evidence))
 		for i, g := range d.Evidence {

@@ -177,7 +177,7 @@ func (a *app) checkWeaviate(ctx context.Context) []check {
 	if err != nil {
 		return []check{bad("weaviate", err, startAll)}
 	}
-	words := check{Name: "keyword search", OK: true, Note: "finds what was just written"}
+	words := check{Name: "keyword search", OK: true, Note: "finds an object just written"}
 	if err := c.CheckKeywordSearch(ctx); err != nil {
 		words = bad("keyword search", err, "start Weaviate with USE_INVERTED_SEARCHABLE=false")
 	}

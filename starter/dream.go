@@ -35,9 +35,9 @@ func (a *app) dreamCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	o.add(f)
 	in := &schema.DeepDreamInput{}
 	f.StringVar(&in.Date, "date", "", "day for which to dream, such as 2026-06-07 (default: today, in the worker's time zone)")
-	f.IntVar(&in.LookbackDays, "lookback", 0, "days to read, that day included (default: all that hold what no dream has read)")
+	f.IntVar(&in.LookbackDays, "lookback", 0, "days to read, that day included (default: all with unread records)")
 	f.BoolVar(&in.Force, "force", false, "dream although nothing is new")
-	f.BoolVar(&in.DryRun, "dry-run", false, "show what the dream would change, and change nothing")
+	f.BoolVar(&in.DryRun, "dry-run", false, "show the changes that the dream would make, and make none")
 	return func(ctx context.Context, _ []string) error {
 		in.User, in.Agent = o.user, o.agent
 		if err := in.Validate(); err != nil {
@@ -98,7 +98,7 @@ func (a *app) runDream(ctx context.Context, o *owner, in schema.DeepDreamInput) 
 	}, schema.WorkflowDeepDream, in)
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
-		bar.tell("a dream of " + unbroken(o.String()) + " is under way already: this is its result, whatever it was asked for")
+		bar.tell("a dream of " + unbroken(o.String()) + " is already running: this is its result, whatever its flags were")
 		run, joined, err = c.GetWorkflow(ctx, id, running.RunId), true, nil
 	}
 	if err != nil {
@@ -222,7 +222,7 @@ func printDreamt(w io.Writer, o *owner, d dreamt) error {
 	case r.Status == schema.DreamDry:
 		b.WriteString("\nnothing was changed\n")
 	case r.Files != "":
-		say(&b, "\nthe files are not written yet: %s; the worker goes on trying\n", r.Files)
+		say(&b, "\nthe files are not written yet: %s; the worker keeps trying\n", r.Files)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

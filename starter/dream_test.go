@@ -85,7 +85,7 @@ func TestDreamJoins(t *testing.T) {
 	go func() {
 		ended <- a.main(t.Context(), append([]string{"dream", "--output", "json"}, c.servers...))
 	}()
-	require.Contains(t, <-said, "a dream of user default is under way already")
+	require.Contains(t, <-said, "a dream of user default is already running")
 	c.work(t, "--memory-root", t.TempDir())
 	require.Zero(t, <-ended)
 	var joined dreamt

@@ -42,7 +42,7 @@ func (a *app) dreamShowCommand(f *pflag.FlagSet) func(context.Context, []string)
 			case err != nil:
 				return err
 			case d.Ordinal == 0 && ordinal > 0:
-				return usagef("there is no dream %d of %s: dream list shows which there are", ordinal, unbroken(o.String()))
+				return usagef("there is no dream %d of %s: dream list shows them all", ordinal, unbroken(o.String()))
 			case d.Ordinal == 0:
 				_, _ = fmt.Fprintln(a.errOut, noDream(o))
 			}
@@ -157,7 +157,7 @@ func daysText(days []schema.Day) string {
 
 var dreamListCommand = command{
 	name: "dream list", flags: (*app).dreamListCommand,
-	summary: "list dreams, those that were refused included",
+	summary: "list dreams, including refused ones",
 }
 
 func (a *app) dreamListCommand(f *pflag.FlagSet) func(context.Context, []string) error {

@@ -93,7 +93,7 @@ func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
 		note += "; being indexed: " + report.Next.Version + ": " + progressText(*report.Next)
 	}
 	if _, err := llm.EmbedderOf(ctx, a.cfg.Embedder, report.InUse.Version); err != nil {
-		return check{Name: name, Note: note + "; not to be had here: " + reason(err), Mend: "start a worker with these settings, which indexes everything with its own embedder; until then, words alone are searched for"}
+		return check{Name: name, Note: note + "; not available here: " + reason(err), Mend: "start a worker with these settings, which indexes everything with its own embedder; until then, words alone are searched for"}
 	}
 	return check{Name: name, OK: true, Note: note}
 }
@@ -121,10 +121,10 @@ func printEmbedders(w io.Writer, r embedderReport) error {
 	}
 	say(&b, "here           %s\n", r.Configured)
 	if r.Next != nil {
-		say(&b, "\nSearches use the first until the second is done, which goes on while a worker with that embedder runs.\n")
+		say(&b, "\nSearches use the first until the second is done; that needs a running worker with the second embedder.\n")
 	}
 	if r.InUse.Failed > 0 || r.Next != nil && r.Next.Failed > 0 {
-		b.WriteString("To try what failed again: starter reconcile\n")
+		b.WriteString("To retry the failed items: starter reconcile\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -141,7 +141,7 @@ func progressText(s vector.IndexStatus) string {
 		text += fmt.Sprintf(", %d failed", s.Failed)
 	}
 	if s.Behind > 0 {
-		text += fmt.Sprintf(", %s to be looked at", plural(s.Behind, "stream is still", "streams are still"))
+		text += fmt.Sprintf(", %s to check", plural(s.Behind, "stream left", "streams left"))
 	}
 	return text
 }

@@ -33,7 +33,7 @@ func (o *enqueueOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&o.input.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.input.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.input.Agent, "agent", "", "agent the memories belong to")
-	f.StringVar(&o.input.Format, "format", "", "transcript format (default: told by the content)")
+	f.StringVar(&o.input.Format, "format", "", "transcript format (default: detected from the content)")
 	f.BoolVar(&o.input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
 	f.StringVar(&o.flush, "flush-reason", flushEnd, "why the session is given, for its heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
 	f.DurationVar(&o.debounce, "debounce", schema.DefaultDebounce, "how long to wait for more of the user's sessions")
@@ -78,7 +78,7 @@ func (a *app) enqueueCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	o := &enqueueOptions{}
 	o.add(f)
 	f.StringVar(&o.input.SessionID, "session", "", "session id (default: the transcript's own)")
-	f.BoolVar(&o.now, "now", false, "process all that waits in the queue at once")
+	f.BoolVar(&o.now, "now", false, "process the backlog of the queue now")
 	f.BoolVar(&o.messages, "messages", false, "the file holds messages of --session that are new, as JSON lines of role, content and,\nwhere they are known, id and at")
 	return func(ctx context.Context, args []string) error { return a.enqueue(ctx, o, args[0]) }
 }

@@ -64,7 +64,7 @@ func TestNoQueue(t *testing.T) {
 	c := down()
 	o := c.run("enqueue", path, "--no-queue")
 	require.Equal(t, output{exitOK, "memory is switched off (no-queue): nothing was enqueued\n", ""}, o)
-	flushed := "memory is switched off (no-queue): nothing is processed, and what waits is kept\n"
+	flushed := "memory is switched off (no-queue): nothing is processed, and the backlog is kept\n"
 	for _, args := range [][]string{{"queue", "flush", "--no-queue"}, {"queue", "flush", "--no-queue", "--no-wait"}} {
 		require.Equal(t, output{exitOK, flushed, ""}, c.run(args...))
 	}

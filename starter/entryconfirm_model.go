@@ -26,7 +26,9 @@ type modelFlags struct {
 }
 
 func (m *modelFlags) add(f *pflag.FlagSet) {
-	f.BoolVar(&m.byModel, "by-model", false, "ask the worker's model whether the whole sentences around the quotes state the entries: those named,\nor all whose quotes were only found and that nobody has judged")
+	f.BoolVar(&m.byModel, "by-model", false,
+		"ask the worker's model whether the whole sentences around the quotes state the entries:\n"+
+			"the named ones, or all unjudged ones whose quotes were only found")
 	f.IntVar(&m.limit, "limit", maxPage, "how many entries to ask a model about at most, the oldest first")
 }
 
@@ -34,7 +36,7 @@ func (m *modelFlags) add(f *pflag.FlagSet) {
 func (m *modelFlags) check(given []string) error {
 	switch {
 	case !m.byModel && len(given) == 0:
-		return usagef("name the entries to confirm; with --by-model a model is asked about all that nobody has judged")
+		return usagef("name the entries to confirm, or give --by-model to ask a model about all unjudged ones")
 	case m.limit < 1 || m.limit > maxPage:
 		return usagef("--limit %d: want 1 to %d", m.limit, maxPage)
 	}
@@ -133,7 +135,7 @@ func (r modelReport) print(w io.Writer) error {
 		say(&b, "%s  %s: %s\n          %s\n", short(e.ID), outcomeWords[e.Outcome], oneLine(e.Title, maxTitleShown), oneLine(e.Reason, maxErrorLine))
 	}
 	if len(r.Entries) == 0 {
-		b.WriteString("there is nothing to ask about: every quote proves, or somebody has judged its entry\n")
+		b.WriteString("there is nothing to ask about: every quote proves its entry, or the entry is judged already\n")
 	} else {
 		say(&b, "%d verified, %d doubted, %d left out", r.Confirmed, r.Doubted, r.LeftOut)
 		if r.Usage.Calls > 0 {

@@ -48,15 +48,15 @@ var entryCorrectCommand = command{
 
 func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project of the entry")
-	with := f.String("with", "", "what is right, in a sentence")
-	because := f.String("because", "", "why, for who reads the memory later")
+	with := f.String("with", "", "right statement, in one sentence")
+	because := f.String("because", "", "why, for later readers of the memory")
 	return func(ctx context.Context, args []string) error {
 		if strings.TrimSpace(*with) == "" {
-			return usagef("--with is empty: say what is right; entry retire ends a memory that nothing takes the place of")
+			return usagef("--with is empty: give the right statement; entry retire ends a memory without a replacement")
 		}
 		said := strings.TrimSpace(*with)
 		if strings.ContainsAny(said, "\n\r") {
-			return usagef("--with has a line break: say in one line what is right; --because takes the reasons")
+			return usagef("--with has a line break: give the statement in one line, and the reasons by --because")
 		}
 		if why := strings.TrimSpace(*because); why != "" {
 			said += "\n" + why
@@ -108,7 +108,8 @@ func (a *app) correctEntry(ctx context.Context, project, id, said string) (out c
 		return out, err
 	}
 	if out.Corrected = correctedOf(old); old.SupersededBy != out.Correction.ID {
-		return out, fmt.Errorf("entry %q states what is right, but %q is not superseded by it yet: starter graduate --project %q does that", out.Correction.ID, old.ID, project)
+		return out, fmt.Errorf("entry %q holds the correction, but %q is not superseded yet: run starter graduate --project %q",
+			out.Correction.ID, old.ID, project)
 	}
 	return out, nil
 }
@@ -130,7 +131,7 @@ func correctable(ctx context.Context, reader *entry.Reader, old entry.Row, in sc
 	}
 	by, err := reader.Get(ctx, old.Project, old.SupersededBy)
 	if err == nil && by.SessionID != in.SessionID {
-		return usagef("entry %q is no longer believed: correct %q, which took its place: %s", old.ID, by.ID, shown(by.Title))
+		return usagef("entry %q is no longer believed: correct %q, its successor: %s", old.ID, by.ID, shown(by.Title))
 	}
 	return err
 }
@@ -152,11 +153,13 @@ func (a *app) correct(ctx context.Context, conn driver.Conn, in schema.ProcessSe
 		return err
 	}
 	if len(rows) != 1 {
-		return fmt.Errorf("session %q holds %d entries and not the one that was stated: see starter builds show %s", in.SessionID, len(rows), result.BuildID)
+		return fmt.Errorf("session %q holds %d entries instead of the stated one: see starter builds show %s",
+			in.SessionID, len(rows), result.BuildID)
 	}
 	out.Correction = correctedOf(rows[0])
 	if err := graduateAll(ctx, temporalClient, in.Project); err != nil {
-		return fmt.Errorf("entry %q states what is right, but graduation has not retired the other one yet, which its next pass does: %w", out.Correction.ID, err)
+		return fmt.Errorf("entry %q holds the correction, but the next pass of graduation has to retire the old entry: %w",
+			out.Correction.ID, err)
 	}
 	return nil
 }

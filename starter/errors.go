@@ -57,10 +57,10 @@ var jargon = []struct {
 	{regexp.MustCompile(`(?:name resolver error: )?(?:no children to pick from|produced zero addresses)`), "no such host"},
 	{regexp.MustCompile(`invalid target address [^\n]*, error info: [^\n]*`), "want host:port"},
 	{regexp.MustCompile(`error reading server preface: remote error: `), ""},
-	{regexp.MustCompile(`error reading server preface: [^\n;]*`), "what answers is no Temporal server"},
+	{regexp.MustCompile(`error reading server preface: [^\n;]*`), "the server is not Temporal"},
 	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): value out of range`), "$1 is too large a number"},
-	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): invalid syntax`), "$1 is not such a value"},
-	{regexp.MustCompile(`(?s)Unknown (?:table )?expression identifier ('[^']*').*`), "there is no table $1: starter doctor says how to mend it"},
+	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): invalid syntax`), "$1 is not a valid value"},
+	{regexp.MustCompile(`(?s)Unknown (?:table )?expression identifier ('[^']*').*`), "there is no table $1: starter doctor names the remedy"},
 	{regexp.MustCompile(`context deadline exceeded(?: \(Client\.Timeout[^)]*\)| while waiting for connections to become ready)?`), "no answer in time"},
 }
 

@@ -19,7 +19,7 @@ import (
 
 const evalRetrievalDetails = `A gold set is JSON lines: {"id":"q1","query":"Which day do we release?","project":"shop","relevant":[{"session":"s1",
 "message":4}]}. A reference is {"entry":ID}, {"task":ID}, {"fact":ID}, {"session":S,"message":N}, {"session":S} or
-{"text":T}; a text beside another one narrows it. "user", "agent", "category", "lang" and "as_of" may be given, and
+{"text":T}; a text next to another reference narrows it. "user", "agent", "category", "lang" and "as_of" may be given, and
 "abstain":true instead of "relevant" where nothing answers.
 
 Recall is the share of the references that are found, hit is 1 if any is, all is 1 if all are. The exit code is 1 if
@@ -129,7 +129,7 @@ func (o *evalOptions) checkOut() error {
 	if info, err := os.Stat(filepath.Dir(o.out)); err != nil {
 		return usageError{fmt.Errorf("--out: %w", err)}
 	} else if !info.IsDir() {
-		return usagef("--out %s: %s is no directory", o.out, filepath.Dir(o.out))
+		return usagef("--out %s: %s is not a directory", o.out, filepath.Dir(o.out))
 	}
 	out, err := os.Stat(o.out)
 	if err != nil {

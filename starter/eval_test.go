@@ -288,7 +288,7 @@ func TestEvalWantsAWholeMemory(t *testing.T) {
 	gold = write(t, "gold.jsonl", `{"id":"q 'x'","query":"Where is the event log?","project":"`+c.project+`","user":"anne","relevant":[{"session":"s","message":0}]}`)
 	o = measure("--now")
 	require.Equal(t, exitUsage, o.code, o)
-	require.Contains(t, o.err, "question q 'x': nothing was ever processed of user anne in project "+c.project)
+	require.Contains(t, o.err, "question q 'x': no session of user anne was processed in project "+c.project)
 
 	gold = write(t, "gold.jsonl", fmt.Sprintf(question, "no 'such' 한"))
 	o = measure()

@@ -29,7 +29,7 @@ a header or as JSON lines, and optionally the messages they are about:
   message, or abstain; and id, project, user, agent, category, lang, as_of
   messages: JSON lines with project, session, role, speaker, time, text
 
-What is written: goldset.jsonl, and a transcript for each project. No server is asked.`
+It writes goldset.jsonl and a transcript for each project, and asks no server.`
 
 var evalImportCommand = command{
 	name: "eval import", arguments: "DATASET FILE…", flags: (*app).evalImportCommand,

@@ -185,7 +185,7 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version strin
 		if len(known) < maxScopes && !slices.ContainsFunc(known, func(s schema.Scope) bool {
 			return s.Project == project && s.User == user && (q.Agent == "" || s.Agent == q.Agent)
 		}) {
-			return 0, usagef("%s: question %s: nothing was ever processed of %s in project %s: correct the question, or process a session of theirs",
+			return 0, usagef("%s: question %s: no session of %s was processed in project %s: correct the question, or process one",
 				o.goldSet, oneLine(q.ID, 200), unbroken((&owner{user, q.Agent}).String()), unbroken(project))
 		}
 	}

@@ -71,7 +71,7 @@ func unproven(e schema.Evidence, most int) string {
 		if text := differing(evidence.Differences(e.Quote, e.Within.Text), most); text != "" {
 			return strings.TrimPrefix(text, ": ")
 		}
-		return "the quote is not the sentence as it stands"
+		return "the quote differs from the sentence"
 	}
 	return "the quote is a piece of a sentence"
 }
@@ -92,7 +92,7 @@ func trustText(t schema.Trust) string {
 	case schema.TrustSystem:
 		return "text of the harness"
 	case schema.TrustMemory:
-		return "what was remembered earlier"
+		return "text of an earlier memory"
 	}
 	return "text of the " + string(t)
 }

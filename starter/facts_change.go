@@ -128,7 +128,7 @@ func (a *app) factsAddCommand(f *pflag.FlagSet) func(context.Context, []string) 
 		return a.print(result, func(w io.Writer) error {
 			said := "remembered as " + result.FactID
 			if result.Evicted > 0 {
-				said += "; " + plural(result.Evicted, "fact", "facts") + " gave way, as facts history tells"
+				said += "; " + plural(result.Evicted, "fact was", "facts were") + " evicted; see facts history"
 			}
 			_, err := fmt.Fprintln(w, said)
 			return err
@@ -146,7 +146,7 @@ func (a *app) factsUpdateCommand(f *pflag.FlagSet) func(context.Context, []strin
 	x := &factFlags{}
 	x.add(f, fact.OpUpdate, "the fact")
 	x.addFields()
-	content := f.String("content", "", "what it is to say from now on")
+	content := f.String("content", "", "new text of the fact")
 	return func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (a *app) factsUpdateCommand(f *pflag.FlagSet) func(context.Context, []strin
 			}
 		}
 		if c.Content == nil && c.Category == nil && c.Confidence == nil && c.SourceError == nil {
-			return usagef("say what to change: --content, --category, --confidence or --source-error")
+			return usagef("nothing to change: give --content, --category, --confidence or --source-error")
 		}
 		facts, err := a.remembered(ctx, &x.owner, args)
 		if err != nil {

@@ -164,7 +164,7 @@ func updatedFields(before fact.Fact, p schema.FactUpdatedPayload) (out []string)
 		add("mistake to avoid", quote(before.SourceError), quote(*p.SourceError))
 	}
 	if len(out) == 0 {
-		out = []string{"to what it was"}
+		out = []string{"no change"}
 	}
 	return out
 }

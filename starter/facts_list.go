@@ -33,7 +33,7 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	o.add(f)
 	f.StringVar(&s.Project, "project", "", "only facts that were learned in the project")
 	f.StringVar(&s.Category, "category", "", "only facts of the category: "+strings.Join(schema.FactCategories(), ", "))
-	f.BoolVar(&s.Gone, "all", false, "also facts that were deleted or evicted, and why")
+	f.BoolVar(&s.Gone, "all", false, "include deleted and evicted facts, with the reasons")
 	p.add(f, defaultPage, maxPage, "the oldest first")
 	return func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {

@@ -44,7 +44,7 @@ func TestHistoryOfFactsIsTold(t *testing.T) {
 	}{
 		{schema.FactCreatedPayload{FactID: "fact_1", Content: "It is\nso", Category: "goal", Confidence: 1}, "", []string{"created fact_1 (goal, 1.00): “It is so”", "by ann"}},
 		{schema.FactUpdatedPayload{FactID: "fact_1", Confidence: &some, SourceError: &empty}, "", []string{"updated fact_1: confidence 0.50 -> 0.25, mistake to avoid “e” -> “”"}},
-		{schema.FactUpdatedPayload{FactID: "fact_1", Category: &before.Category}, "", []string{"updated fact_1: to what it was"}},
+		{schema.FactUpdatedPayload{FactID: "fact_1", Category: &before.Category}, "", []string{"updated fact_1: no change"}},
 		{schema.FactDeletedPayload{FactID: "fact_1", Act: schema.Act{Reason: "a\njoke"}}, "", []string{"deleted fact_1: “The old words”", "by ann: a joke"}},
 		{schema.FactDeletedPayload{FactID: "fact_1", Evidence: []schema.Evidence{{Quote: "forget it"}}}, "s", []string{"because it was said: “forget it”", "from session s"}},
 		{schema.FactEvictedPayload{FactID: "fact_1", For: "fact_2", MaxFacts: 3, Policy: "hybrid-v1", Score: 0.125, Reserve: 1}, "s", []string{"evicted fact_1 for fact_2: “The old words” had the lowest score, 0.12 by policy hybrid-v1", "3 facts are the most that is kept, 1 correction of them"}},

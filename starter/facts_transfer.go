@@ -77,7 +77,7 @@ type imported struct {
 
 var factsImportCommand = command{
 	name: "facts import", arguments: "FILE|-", flags: (*app).factsImportCommand,
-	summary: "remember the facts and the profile of such JSON",
+	summary: "import the facts and the profile from such JSON",
 	examples: "starter facts import memory.json --dry-run\n" +
 		"starter facts export --user ann | starter facts import - --user bob",
 }
@@ -86,7 +86,7 @@ func (a *app) factsImportCommand(f *pflag.FlagSet) func(context.Context, []strin
 	x := &factFlags{}
 	x.add(f, fact.OpImport, "the memory")
 	x.addProject()
-	dry := f.Bool("dry-run", false, "only say what would be imported")
+	dry := f.Bool("dry-run", false, "show the changes that the import would make, and make none")
 	return func(ctx context.Context, args []string) error {
 		if err := x.take(); err != nil {
 			return err
@@ -294,7 +294,8 @@ func (a *app) factsClearCommand(f *pflag.FlagSet) func(context.Context, []string
 			return err
 		}
 		return a.print(result, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "forgotten of %s: %s and %s of the profile\nwhat was read of sessions before is not remembered again\n",
+			_, err := fmt.Fprintf(w, "forgotten of %s: %s and %s of the profile\n"+
+				"content already read from sessions is not remembered again\n",
 				unbroken(x.String()), plural(result.Deleted, "fact", "facts"), plural(result.Sections, "section", "sections"))
 			return err
 		})
@@ -304,7 +305,8 @@ func (a *app) factsClearCommand(f *pflag.FlagSet) func(context.Context, []string
 // confirmClear asks the person at the terminal to type the user's name.
 func (a *app) confirmClear(ctx context.Context, o *owner) error {
 	if !isTerminal(a.in) {
-		return usagef("facts clear forgets all facts and the profile of %s for good: nobody is asked here, so say --yes", o)
+		return usagef("facts clear forgets all facts and the profile of %s for good: standard input is not a terminal, so say --yes",
+			o)
 	}
 	var facts, sections int
 	err := a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) error {

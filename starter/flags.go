@@ -52,7 +52,7 @@ type page struct{ limit, offset, most int }
 func (p *page) add(f *pflag.FlagSet, limit, most int, order string) {
 	p.most = most
 	f.IntVar(&p.limit, "limit", limit, "how many at a time, "+order)
-	f.IntVar(&p.offset, "offset", 0, "how many to pass over: for the next ones, what has been listed")
+	f.IntVar(&p.offset, "offset", 0, "how many to skip: for the next ones, the number listed so far")
 }
 
 func (p *page) check() error {

@@ -42,16 +42,16 @@ var forgetCommand = command{
 func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &forgetOptions{}
 	f.StringVar(&o.SessionID, "session", "", "session to forget, of --project, --user and --agent")
-	f.StringVar(&o.User, "user", "", "user to forget, in all projects; with --session or --query: whose they are")
-	f.StringVar(&o.Project, "project", "", "project to forget, with all of its sessions; with --session or --query: whose they are")
+	f.StringVar(&o.User, "user", "", "user to forget, in all projects; with --session or --query: their owner")
+	f.StringVar(&o.Project, "project", "", "project to forget, with its sessions; with --session or --query: their project")
 	f.StringVar(&o.Agent, "agent", "", "with --session: its agent")
 	f.StringVar(&o.Query, "query", "", "text to forget: all messages, memories, facts and so on that hold it, of --user or --project")
-	f.StringVar(&o.Because, "because", "", "why, for the audit trail; it must not say what")
+	f.StringVar(&o.Because, "because", "", "why, for the audit trail; must not contain the erased content")
 	f.StringVar(&o.By, "by", actor(), "who wants it, for the audit trail")
-	f.StringVar(&o.ID, "id", "", "id of an erasure to go on with, as forget list has it (default: found by what it erases, or a new one)")
+	f.StringVar(&o.ID, "id", "", "id of the erasure to continue, from forget list (default: one of the same target, or a new one)")
 	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
 	f.BoolVar(&o.printInput, "print-input", false, "erase nothing: print the signed input of the workflow forget, for Temporal's web interface")
-	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for what an erasure of the same has left")
+	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for remains of an erasure with the same target")
 	return func(ctx context.Context, _ []string) error { return a.forget(ctx, o) }
 }
 
@@ -155,7 +155,7 @@ func previewOf(p *erase.Plan) forgetPreview {
 func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 	var b strings.Builder
 	if p.Deleted+p.Replaced == 0 {
-		say(&b, "the log holds nothing of it; it is kept out from now on, and Weaviate, files and workflow executions are looked through\n")
+		say(&b, "the log holds nothing of it; it is kept out from now on; Weaviate, files and workflow executions are searched\n")
 		for _, l := range p.Local {
 			say(&b, "  %s\n", unbroken(l.Place))
 		}
@@ -186,13 +186,13 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 		for i, m := range p.Memories {
 			names[i] = unbroken(strings.TrimSuffix(m.User+"/"+m.Agent, "/"))
 		}
-		say(&b, "memories that lose something: %s\n", strings.Join(names, ", "))
+		say(&b, "affected memories: %s\n", strings.Join(names, ", "))
 	}
-	say(&b, "what others say as well stays, by their words; the next dream reads again what is left of the days\n")
+	say(&b, "content that others have stated too stays, in their words; the next dream rereads the rest of those days\n")
 	if o.Kind() != schema.EraseQuery {
 		say(&b, "it is not stored again: to admit it later, starter forget lift\n")
 	}
-	say(&b, "not erased: transcripts on disk that it was read from, summaries that were sent on, backups, and the logs of servers\n")
+	say(&b, "not erased: source transcripts on disk, summaries that were sent on, backups, and server logs\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -276,9 +276,9 @@ func (a *app) awaitForget(ctx context.Context, c client.Client, run client.Workf
 	}
 	switch err = run.Get(ctx, &result); {
 	case err != nil && ctx.Err() != nil:
-		return result, stoppedWaiting(ctx, err, "the work goes on as workflow "+run.GetID()+"\nTo look at it again: "+o.again(flag))
+		return result, stoppedWaiting(ctx, err, "the work goes on as workflow "+run.GetID()+"\nTo see its progress: "+o.again(flag))
 	case err != nil:
-		return result, fmt.Errorf("forget: %s; to go on with it: %s", failureText(err), o.again(flag))
+		return result, fmt.Errorf("forget: %s; to continue: %s", failureText(err), o.again(flag))
 	}
 	return result, nil
 }
@@ -319,7 +319,7 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 		for _, line := range countLines(r.ErasureCounts) {
 			say(&b, "  %s\n", line)
 		}
-		say(&b, "  %s deleted, %s written anew, %s made anew\n", plural(r.Executions, "workflow execution", "workflow executions"),
+		say(&b, "  %s deleted, %s rewritten, %s rebuilt\n", plural(r.Executions, "workflow execution", "workflow executions"),
 			plural(r.Files, "file", "files"), plural(r.Vectors, "vector", "vectors"))
 	}
 	for _, d := range dropped {
@@ -335,7 +335,7 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 		sayPlaces(&b, r.Left, maxListed)
 	}
 	if len(r.Elsewhere) > 0 {
-		say(&b, "others have said some of the same, which stays:\n")
+		say(&b, "others have stated some of it too; their statements stay:\n")
 		sayPlaces(&b, r.Elsewhere, fewListed)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -445,7 +445,8 @@ func (a *app) forgetLiftCommand(f *pflag.FlagSet) func(context.Context, []string
 			return err
 		}
 		return a.print(p, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "what erasure %s keeps out is admitted again; nothing comes back by itself\n", short(found.ID))
+			_, err := fmt.Fprintf(w, "the content of erasure %s is admitted again; nothing comes back by itself\n",
+				short(found.ID))
 			return err
 		})
 	}

@@ -33,7 +33,7 @@ func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.St
 		return nil, usagef("--session %s: user %s has no such session in project %s, and nothing was erased: did you mean --session %s?",
 			shellWord(o.SessionID), shellWord(o.User), shellWord(o.Project), shellWord(whole))
 	}
-	question := fmt.Sprintf("There is no session %s. Type %s to see what forgetting that would erase, or %[1]s again to keep that out from now on: ",
+	question := fmt.Sprintf("There is no session %s. Type %s to preview its erasure, or %[1]s again to keep %[1]s out from now on: ",
 		unbroken(o.SessionID), unbroken(whole))
 	name, err := askFor(a.in, a.errOut, question, o.SessionID, whole)
 	if err != nil || name == o.SessionID {

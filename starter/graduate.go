@@ -25,8 +25,8 @@ var graduateCommand = command{
 }
 
 func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	project := f.String("project", "default", "project whose memories to look at")
-	apply := f.Bool("apply", false, "let what is older than its half-life fall by one stage; without it, only list that")
+	project := f.String("project", "default", "project of the memories")
+	apply := f.Bool("apply", false, "demote memories older than their half-life by one stage; without it, only list them")
 	return func(ctx context.Context, _ []string) error {
 		done, err := a.graduateProject(ctx, *project, *apply)
 		if err != nil {
@@ -104,17 +104,18 @@ func sumOfPasses(all, one graduate.PassResult, applied bool) graduate.PassResult
 
 func printGraduated(w io.Writer, project string, applied bool, r graduate.PassResult) error {
 	var b strings.Builder
-	say(&b, "looked at %s of project %s with something new: %s\n", plural(r.Sessions, "session", "sessions"), project, passText(r))
+	say(&b, "checked %s with new memories in project %s: %s\n", plural(r.Sessions, "session", "sessions"), project, passText(r))
 	if r.Conflicts > 0 {
-		say(&b, "see what contradicts what: %s\n", inProject(project, "conflicts"))
+		say(&b, "list the conflicts: %s\n", inProject(project, "conflicts"))
 	}
 	switch {
 	case r.Demoted == 0:
 		b.WriteString("nothing is older than its half-life\n")
 	case applied:
-		say(&b, "%s older than its half-life fell by one stage:\n", plural(r.Demoted, "memory", "memories"))
+		say(&b, "%s demoted by one stage:\n",
+			plural(r.Demoted, "memory older than its half-life was", "memories older than their half-life were"))
 	default:
-		say(&b, "%s older than its half-life:\n", plural(r.Demoted, "memory is", "memories are"))
+		say(&b, "%s:\n", plural(r.Demoted, "memory is older than its half-life", "memories are older than their half-life"))
 	}
 	if len(r.Falls) > 0 {
 		t := newTable(&b, "entry", "title", "stage", "falls to", "because")
@@ -127,7 +128,8 @@ func printGraduated(w io.Writer, project string, applied bool, r graduate.PassRe
 		}
 	}
 	if r.Demoted > 0 && !applied {
-		say(&b, "to let them fall: %s\nto keep one as it is: %s\n", inProject(project, "graduate", "--apply"), inProject(project, "entry", "confirm", "ENTRY"))
+		say(&b, "to demote them: %s\nto keep one as it is: %s\n",
+			inProject(project, "graduate", "--apply"), inProject(project, "entry", "confirm", "ENTRY"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -150,7 +152,7 @@ func passText(r graduate.PassResult) string {
 	}{
 		{r.Verified, "memory verified", "memories verified"},
 		{r.Certified, "memory certified", "memories certified"},
-		{r.Linked, "memory that says what an older one says", "memories that say what older ones say"},
+		{r.Linked, "memory repeats an older one", "memories repeat older ones"},
 		{r.Superseded, "memory superseded by a correction", "memories superseded by corrections"},
 		{r.Conflicts, "conflict found", "conflicts found"},
 		{r.Decisions, "decision recorded", "decisions recorded"},
@@ -159,7 +161,7 @@ func passText(r graduate.PassResult) string {
 			done = append(done, plural(each.n, each.one, each.many))
 		}
 	}
-	return cmp.Or(strings.Join(done, ", "), "nothing follows from it")
+	return cmp.Or(strings.Join(done, ", "), "no changes")
 }
 
 // rule sends the command to the graduation of its project, waits until it is done, and prints the result for each item.

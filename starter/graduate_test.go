@@ -28,18 +28,18 @@ func TestGraduatedIsTold(t *testing.T) {
 		not     string
 	}{
 		"nothing": {result: graduate.PassResult{}, not: "--apply", says: []string{
-			"looked at 0 sessions of project it's p with something new: nothing follows from it\nnothing is older than its half-life\n",
+			"checked 0 sessions with new memories in project it's p: no changes\nnothing is older than its half-life\n",
 		}},
 		"much": {not: "demote", result: graduate.PassResult{Sessions: 1, Verified: 1, Certified: 2, Linked: 1, Superseded: 2, Conflicts: 1, Decisions: 3}, says: []string{
-			"looked at 1 session of", "1 memory verified, 2 memories certified, 1 memory that says what an older one says, 2 memories superseded by corrections, " +
+			"checked 1 session with", "1 memory verified, 2 memories certified, 1 memory repeats an older one, 2 memories superseded by corrections, " +
 				"1 conflict found, 3 decisions recorded\n", `starter conflicts '--project=it'\''s p'`,
 		}},
-		"would fall": {result: graduate.PassResult{Demoted: 3, Falls: []graduate.Fall{fall}}, not: " fell ", says: []string{
-			"3 memories are older than its half-life:\n", "04a5ad1b  The mirror is in Oslo.  verified  candidate", "\nand 2 more\n",
-			`to let them fall: starter graduate --apply '--project=it'\''s p'`, `to keep one as it is: starter entry confirm ENTRY '--project=`,
+		"would fall": {result: graduate.PassResult{Demoted: 3, Falls: []graduate.Fall{fall}}, not: " demoted ", says: []string{
+			"3 memories are older than their half-life:\n", "04a5ad1b  The mirror is in Oslo.  verified  candidate", "\nand 2 more\n",
+			`to demote them: starter graduate --apply '--project=it'\''s p'`, `to keep one as it is: starter entry confirm ENTRY '--project=`,
 		}},
 		"fell": {applied: true, result: graduate.PassResult{Demoted: 1, Falls: []graduate.Fall{fall}}, not: "--apply", says: []string{
-			"1 memory older than its half-life fell by one stage:\n", "last said in 2024\n",
+			"1 memory older than its half-life was demoted by one stage:\n", "last said in 2024\n",
 		}},
 	} {
 		var b strings.Builder

@@ -78,7 +78,7 @@ func TestConflictIsResolved(t *testing.T) {
 	require.Equal(t, schema.StatusSuperseded, found.Hits[1].Status)
 	require.Equal(t, conflict.Newer.EntryID, found.Hits[1].SupersededBy)
 	require.NotContains(t, c.run("search", "event log", "--project", c.project).out, ". "+decision)
-	require.Contains(t, c.run("conflicts", "--project", c.project).out, "nothing contradicts anything in project "+c.project+"; --all lists what is resolved")
+	require.Contains(t, c.run("conflicts", "--project", c.project).out, "nothing contradicts anything in project "+c.project+"; --all includes resolved conflicts")
 	all := decode[[]graduate.Conflict](t, c.run("conflicts", "--all", "--project", c.project, "-o", "json"))
 	require.Len(t, all, 1)
 	require.Equal(t, conflict.Newer.EntryID, all[0].Kept)

@@ -26,7 +26,7 @@ var healthCommand = command{
 }
 
 func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	project := f.String("project", "", "project to look at (default: all)")
+	project := f.String("project", "", "memories of one project (default: all)")
 	by := f.String("by", byProject, "count by project, or by scope: by project, user and agent")
 	measure := f.String("list", "", "list the memories of one count instead, such as unproven or never_retrieved")
 	p := &page{}

@@ -38,8 +38,8 @@ var hookCodexCommand = command{
 }
 
 const hookDetails = `The event is JSON on the input. Nothing is printed but an answer, and the exit code is 0: errors are in hook.log in the
-state directory (~/.local/state/axiommind). Sessions that Temporal can't take now are kept there and delivered later. axhook and axcontext do
-the same and start faster; hook install uses them where they stand beside starter or on the PATH.`
+state directory (~/.local/state/axiommind). Sessions that Temporal can't take now are kept there and delivered later. axhook
+and axcontext do the same and start faster; hook install uses them if they are next to starter or on the PATH.`
 
 // hookCommand describes the hooks of an agent for the help, the manual and completion.
 func hookCommand(agent string) func(*app, *pflag.FlagSet) func(context.Context, []string) error {

@@ -47,7 +47,7 @@ func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []strin
 	f.StringVar(&o.hook.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.hook.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.hook.Agent, "agent", "", "agent the memories belong to")
-	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; tell the agent nothing that is remembered")
+	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; give the agent no memories")
 	f.IntVar(&o.hook.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
 	f.StringVar(&o.program, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
 	o.add(a, f)
@@ -124,7 +124,7 @@ func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]
 	done := changedHooks{Settings: file.Path, Changed: !bytes.Equal(text, file.Text)}
 	if !done.Changed {
 		return a.print(done, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is as it should be: nothing was changed\n", file.Path)
+			_, err := fmt.Fprintf(w, "%s is up to date: nothing was changed\n", file.Path)
 			return err
 		})
 	}
@@ -134,7 +134,7 @@ func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]
 			return fmt.Errorf("show the change: %w", err)
 		}
 		if !a.interactive && !isTerminal(a.in) {
-			return usagef("nothing was changed: nobody can be asked; give --yes to have this written")
+			return usagef("nothing was changed: standard input is not a terminal; give --yes to write the change")
 		}
 		if err := ask(a.in, a.errOut, "write this to "+strconv.Quote(file.Path)+"? [y/N] ", "y"); err != nil {
 			return err

@@ -94,7 +94,7 @@ func TestHookSettingsAreKept(t *testing.T) {
 	for _, verb := range []string{"install", "remove"} {
 		o = hooked(t, home, "", "hook", verb, "claude-code", "--yes")
 		require.Equal(t, exitUsage, o.code)
-		require.Contains(t, o.err, "mend them first")
+		require.Contains(t, o.err, "fix them first")
 		require.Contains(t, o.err, real)
 	}
 	text, err = os.ReadFile(real)

@@ -196,7 +196,7 @@ func TestErrorsInWords(t *testing.T) {
 	for given, want := range map[string]string{
 		`rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"`: "dial tcp 127.0.0.1:1: connect: connection refused",
 		`failed reaching server: last connection error: context deadline exceeded`:                                                                          "no answer in time",
-		`set limit: strconv.ParseInt: parsing "x": invalid syntax`:                                                                                          `set limit: "x" is not such a value`,
+		`set limit: strconv.ParseInt: parsing "x": invalid syntax`:                                                                                          `set limit: "x" is not a valid value`,
 		`strconv.Atoi: parsing "99999999999999999999": value out of range`:                                                                                  `"99999999999999999999" is too large a number`,
 		`last resolver error: produced zero addresses`:                                                                                                      "no such host",
 	} {
@@ -255,7 +255,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"facts", "add", "x", "--expect-version", "-1"}, "--expect-version"},
 		{[]string{"facts", "add", "\xff"}, "the text is not UTF-8"},
 		{[]string{"facts", "add", strings.Repeat("long ", 2000)}, "want at most 8192"},
-		{[]string{"facts", "update", "abcdef"}, "say what to change: --content"},
+		{[]string{"facts", "update", "abcdef"}, "nothing to change: give --content"},
 		{[]string{"facts", "delete", "abcd", "bcde", "--expect-version", "3"}, "name one"},
 		{[]string{"facts", "history", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{[]string{"facts", "import", "-"}, "not a memory"},
@@ -267,7 +267,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"context", "--max-tokens", "0"}, "--max-tokens 0: want at least 1"},
 		{[]string{"task", "set", "abcdef", "--status", "asleep"}, `--status "asleep": want one of pending`},
 		{[]string{"task", "set", "abcdef", "--priority", "asap"}, `--priority "asap": want one of low, medium, high, critical`},
-		{[]string{"entry", "retire", "abcdef"}, "--because is empty, and it is needed"},
+		{[]string{"entry", "retire", "abcdef"}, "--because is empty: give a reason"},
 		{[]string{"entry", "retire", "abcdef", "--because", " \t"}, "--because is empty"},
 		{[]string{"entry", "confirm", "abcdef", "a\x00"}, "argument 2, \"a\\x00\", holds a control character"},
 		{[]string{"conflicts", "--limit", "0"}, "--limit 0: want 1 to 1000"},
@@ -310,11 +310,11 @@ func TestDirectoryOfAllKinds(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(in("pipe.jsonl"), 0o600))
 	o := c.process(dir)
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "\n2 files are no transcripts; --verbose lists them\n")
+	require.Contains(t, o.out, "\n2 files are not transcripts; --verbose lists them\n")
 	require.NotContains(t, o.out, "link.jsonl")
 	o = c.process(dir, "--verbose")
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "\n2 files are no transcripts:\n")
+	require.Contains(t, o.out, "\n2 files are not transcripts:\n")
 	require.Contains(t, o.out, "  "+in("link.jsonl")+": is a symbolic link, which is not followed; give it by name\n")
 	require.Contains(t, o.out, "  "+in("pipe.jsonl")+": is a pipe\n")
 

@@ -137,7 +137,7 @@ func testBusySession(t *testing.T) {
 	o := <-third
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.out, "success")
-	require.Contains(t, o.err, "one: is being processed already; what is new follows after that")
+	require.Contains(t, o.err, "one: is being processed already; new messages follow after that")
 	var counts []int
 	eventually(t, func() bool {
 		counts = nil

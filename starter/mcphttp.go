@@ -54,7 +54,7 @@ func (o *httpOptions) check() error {
 		return usagef("--http %q: want an address like 127.0.0.1:8080", o.address)
 	}
 	if o.tokenFile == "" {
-		return usagef("--http needs --http-token-file FILE: whoever reaches the server reads the memory")
+		return usagef("--http needs --http-token-file FILE: anyone who reaches the server can read the memory")
 	}
 	token, err := readToken("--http-token-file", o.tokenFile)
 	o.token = token

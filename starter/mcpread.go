@@ -96,7 +96,7 @@ func agentsMark(pieces []schema.Evidence) string {
 func missed(byWords bool, notIndexed int) string {
 	var said []string
 	if byWords {
-		said = append(said, "Only words were searched for: the model that knows meaning can't be had here.")
+		said = append(said, "Only words were searched for: the model that knows meaning is not available here.")
 	}
 	if notIndexed > 0 {
 		said = append(said, plural(notIndexed, "item is", "items are")+" not indexed yet.")

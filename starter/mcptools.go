@@ -23,10 +23,10 @@ import (
 type (
 	noArguments    struct{}
 	queryArguments struct {
-		Query string `json:"query" jsonschema:"what to look for, in any language"`
+		Query string `json:"query" jsonschema:"text to look for, in any language"`
 	}
 	contextArguments struct {
-		Query string `json:"query,omitempty" jsonschema:"what the work is about; without it, what is surest"`
+		Query string `json:"query,omitempty" jsonschema:"subject of the work; without it, the surest memories"`
 	}
 	entryArguments struct {
 		Entry string `json:"entry" jsonschema:"handle of a memory or message, as search prints it"`
@@ -39,8 +39,8 @@ type (
 	}
 	correctArguments struct {
 		Entry   string `json:"entry" jsonschema:"handle of the memory"`
-		Action  string `json:"action" jsonschema:"correct: say what is right instead; retire: believe it no longer"`
-		Text    string `json:"text,omitempty" jsonschema:"for correct: what is right"`
+		Action  string `json:"action" jsonschema:"correct: replace it with the right statement; retire: believe it no longer"`
+		Text    string `json:"text,omitempty" jsonschema:"for correct: the right statement"`
 		Because string `json:"because" jsonschema:"why, as the user or the source says it"`
 	}
 	taskArguments struct {
@@ -67,18 +67,20 @@ var (
 func (s *mcpServer) addTools(server *mcp.Server) {
 	addTool(s, server, readOnly, "search", "Find memories. Returns date, title and handle of each; read one with entry or timeline.",
 		nil, s.search)
-	addTool(s, server, readOnly, "timeline", "What was said and remembered before and after a memory.", nil, s.timeline)
+	addTool(s, server, readOnly, "timeline", "Read the messages and memories before and after a memory.", nil, s.timeline)
 	addTool(s, server, readOnly, "entry", "Read a memory, with the quotes that prove it, checked against the source.", nil, s.entry)
-	addTool(s, server, readOnly, "context", "What is known of the user, within a token budget. Call it when work begins.", nil, s.context)
+	addTool(s, server, readOnly, "context", "Read the user's profile and facts, within a token budget. Call it when work begins.",
+		nil, s.context)
 	addTool(s, server, readOnly, "tasks", "List tasks, the last changed first.",
 		map[string][]any{"status": {"pending", "in_progress", "blocked", "done", "cancelled"}}, s.tasks)
-	addTool(s, server, readOnly, "blocked", "List blocked tasks and what they wait for.", nil, s.blocked)
-	addTool(s, server, additive, "remember", "Remember a fact that the user said, as your word until the user confirms it. Not for what you conclude yourself.", nil, s.remember)
+	addTool(s, server, readOnly, "blocked", "List blocked tasks and their blockers.", nil, s.blocked)
+	addTool(s, server, additive, "remember", "Remember a fact that the user said, as your word until the user confirms it. "+
+		"Not for your own conclusions.", nil, s.remember)
 	addTool(s, server, additive, "correct", "Propose to correct or retire a memory that is wrong. A person or the policy confirms it.",
 		map[string][]any{"action": {string(schema.ChangeCorrect), string(schema.ChangeRetire)}}, s.correct)
-	addTool(s, server, additive, "task", "Report a task done, or blocked and by what.",
+	addTool(s, server, additive, "task", "Report a task as done, or as blocked with its blockers.",
 		map[string][]any{"status": {"done", "blocked"}}, s.task)
-	addTool(s, server, readOnly, "forget", "Preview what forgetting would erase. It erases nothing.", nil, s.forget)
+	addTool(s, server, readOnly, "forget", "Preview an erasure. It erases nothing.", nil, s.forget)
 }
 
 // addTool adds a tool. Enums are the values that an argument may have.
@@ -143,7 +145,7 @@ func advise(tool string, err error) string {
 	case errors.Is(err, retrieve.ErrQuery):
 		next = "Change the query."
 	case !isUsage(err):
-		next = "Go on without the memory and tell the user: starter doctor says what is wrong. The next call tries again."
+		next = "Go on without the memory and tell the user: starter doctor names the fault. The next call tries again."
 	}
 	said := oneLine(tool+": "+strings.ReplaceAll(reason(err), "\n", ". "), maxAdvice)
 	if next != "" {
@@ -159,7 +161,7 @@ func oneText(argument, value string) (string, error) {
 	case value == "":
 		return "", usagef("%s is empty: give it a text", argument)
 	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return "", usagef("%s is not plain text: leave out bytes that are no characters", argument)
+		return "", usagef("%s is not plain text: leave out bytes that are not characters", argument)
 	}
 	return value, nil
 }

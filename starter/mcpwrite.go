@@ -154,7 +154,7 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 	case in.Status == string(schema.TaskDone):
 		return "", usagef("blocked_by is for the status blocked: a task that is done waits for nothing")
 	case in.Status == string(schema.TaskBlocked) && len(in.BlockedBy) == 0:
-		return "", usagef("blocked_by is missing: say what the task waits for")
+		return "", usagef("blocked_by is missing: name the blockers of the task")
 	case in.Status == string(schema.TaskBlocked):
 		command.Block = in.BlockedBy
 	default:
@@ -200,7 +200,7 @@ func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) 
 	case errors.As(err, &application) && application.Type() == schema.ErrorTaskNotFound:
 		return usagef("%s. Call tasks, and give a handle that it prints", application.Message())
 	case errors.As(err, &application) && (application.Type() == schema.ErrorTaskRefused || application.Type() == schema.ErrorInvalidInput):
-		return usagef("%s. Nothing was changed: do what that asks for first, or tell the user", application.Message())
+		return usagef("%s. Nothing was changed: resolve that first, or tell the user", application.Message())
 	}
 	return err
 }

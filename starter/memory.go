@@ -68,7 +68,7 @@ func (a *app) memoryShowCommand(f *pflag.FlagSet) func(context.Context, []string
 	o := &owner{}
 	o.add(f)
 	version := f.Int("version", 0, "version to print, as memory history lists it (default: the current one)")
-	sources := f.Bool("sources", false, "list the items instead, each with where it comes from")
+	sources := f.Bool("sources", false, "list the items instead, each with its source")
 	return func(ctx context.Context, _ []string) error {
 		if f.Changed("version") && *version < 1 {
 			return usagef("--version %d: want 1 or more", *version)
@@ -341,10 +341,10 @@ func (a *app) memoryRestoreCommand(f *pflag.FlagSet) func(context.Context, []str
 
 func printRestored(w io.Writer, version int, r tier.RestoreResult) error {
 	if r.Unchanged {
-		_, err := fmt.Fprintf(w, "nothing to restore: the current version %d holds what version %d held\n", r.Version, version)
+		_, err := fmt.Fprintf(w, "nothing to restore: the current version %d has the content of version %d\n", r.Version, version)
 		return err
 	}
-	_, err := fmt.Fprintf(w, "version %d holds what version %d held: %s, %d added, %d dropped\n",
+	_, err := fmt.Fprintf(w, "version %d has the content of version %d: %s, %d added, %d dropped\n",
 		r.Version, version, plural(r.Items, "item", "items"), r.Added, r.Dropped)
 	return err
 }

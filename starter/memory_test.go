@@ -192,7 +192,7 @@ func TestMemoryOfNobody(t *testing.T) {
 		"memory restore one":       `version "one": want a whole number from 1 on`,
 		"memory history --limit 0": "--limit 0: want 1 to 1000",
 		"dream show 0":             `dream "0": want a whole number from 1 on`,
-		"dream show 3":             "there is no dream 3 of user u by agent a: dream list shows which there are",
+		"dream show 3":             "there is no dream 3 of user u by agent a: dream list shows them all",
 		"dream list --offset -1":   "--offset -1: want 0 or more",
 	} {
 		o := r.of(u, strings.Fields(words)...)
@@ -364,7 +364,7 @@ func TestMemoryRestore(t *testing.T) {
 	r.version(t, someone, schema.CoreCommittedPayload{Version: 2, Origin: schema.OriginEdit, Text: "- c\n", Items: []schema.CoreItem{{Text: "c"}}}, "ann")
 
 	o := r.of(someone, "memory", "restore", "1", "--reason", "it was 더 나은")
-	require.Equal(t, output{0, "version 3 holds what version 1 held: 2 items, 2 added, 1 dropped\n", ""}, o)
+	require.Equal(t, output{0, "version 3 has the content of version 1: 2 items, 2 added, 1 dropped\n", ""}, o)
 	require.Equal(t, "- a\n- b\n", r.of(someone, "memory", "show").out)
 	lines := decode[[]tier.VersionLine](t, r.of(someone, "memory", "history", "--limit", "1", "-o", "json"))
 	require.Equal(t, 1, lines[0].Restored)
@@ -373,7 +373,7 @@ func TestMemoryRestore(t *testing.T) {
 	require.Contains(t, r.of(someone, "memory", "diff").out, "edited: version 1, which was restored, does not hold it")
 
 	o = r.of(someone, "memory", "restore", "1")
-	require.Equal(t, output{0, "nothing to restore: the current version 3 holds what version 1 held\n", ""}, o)
+	require.Equal(t, output{0, "nothing to restore: the current version 3 has the content of version 1\n", ""}, o)
 	o = r.of(someone, "memory", "restore", "9")
 	require.Equal(t, exitUsage, o.code, o)
 	require.Contains(t, o.err, "no such version of core memory: there are versions 1 to 3")

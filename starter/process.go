@@ -43,7 +43,7 @@ var processCommand = command{
 	summary: "turn transcripts into memory",
 	details: `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
 on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
-Once it has ended, the same command imports what is new.`,
+Once it has ended, the same command imports new messages only.`,
 	examples: "starter process ~/.claude/projects\n" +
 		"starter process session.jsonl --project demo --user ann\n" +
 		"agent | starter process - --session today",
@@ -55,14 +55,14 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.input.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.input.Agent, "agent", "", "agent the memories belong to")
 	f.StringVar(&o.input.SessionID, "session", "", "session id (default: the transcript's own)")
-	f.StringVar(&o.input.Format, "format", "", "transcript format (default: told by the content)")
-	f.StringVar(&o.input.Date, "date", "", "when the session took place (default: told by the transcript)")
+	f.StringVar(&o.input.Format, "format", "", "transcript format (default: detected from the content)")
+	f.StringVar(&o.input.Date, "date", "", "date of the session (default: the transcript's)")
 	f.BoolVar(&o.input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
 	f.StringVar(&o.flush, "flush-reason", flushEnd, "why the session is given, for its heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
 	f.StringVar(&o.input.Notify, "notify", "", "id of a running workflow that gets the summary as the signal "+schema.SignalSummary)
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
-	f.BoolVar(&o.noWait, "no-wait", false, "leave a session alone that is being processed already, and exit with 3")
-	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are no transcripts")
+	f.BoolVar(&o.noWait, "no-wait", false, "skip a session that is being processed already, and exit with 3")
+	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are not transcripts")
 	f.IntVar(&o.jobs, "jobs", schema.DefaultAtOnce, "sessions at a time, of a directory or a file with several")
 	o.given = func() []string { return givenFlags(f, "detach", "no-wait", "verbose", "output") }
 	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
@@ -175,7 +175,7 @@ func outcome(jobs []*job) error {
 		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, total)
 	case busy > 0:
 		return busyError{fmt.Errorf("%d of %s left alone: being processed already; "+
-			"without --no-wait, starter waits and then processes what is new", busy, total)}
+			"without --no-wait, starter waits and then processes new messages", busy, total)}
 	default:
 		return nil
 	}
@@ -314,7 +314,7 @@ func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions
 			j.Result.Status = schema.BatchBusy
 			return nil
 		}
-		bar.tell(fmt.Sprintf("%s: is being processed already; what is new follows after that", j.Input.SessionID))
+		bar.tell(fmt.Sprintf("%s: is being processed already; new messages follow after that", j.Input.SessionID))
 		run, err = w.startAfter(ctx, c)
 	}
 	switch {
@@ -394,11 +394,11 @@ func note(b *strings.Builder, j *job, alone bool) {
 		say(b, "%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
 	}
 	if c.SkippedLines > 0 {
-		say(b, "%s: %s of the source had to be mended or left out; see starter builds show %s\n",
+		say(b, "%s: %s of the source had to be repaired or left out; see starter builds show %s\n",
 			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
 	}
 	if c.Redacted > 0 {
-		say(b, "%s: %s taken out before anything was stored; see starter builds show %s\n",
+		say(b, "%s: %s removed before anything was stored; see starter builds show %s\n",
 			shownSession(j.Result.SessionID), plural(c.Redacted, "secret or private passage was", "secrets or private passages were"), j.Result.BuildID)
 	}
 	if c.Quarantined > 0 {

@@ -139,7 +139,7 @@ func printManyJobs(w io.Writer, r processReport) error {
 
 // notePassedOver counts the files that are no transcripts, or lists them.
 func (r processReport) notePassedOver(b *strings.Builder) {
-	files := plural(len(r.PassedOver), "file is no transcript", "files are no transcripts")
+	files := plural(len(r.PassedOver), "file is not a transcript", "files are not transcripts")
 	switch {
 	case len(r.PassedOver) == 0:
 	case r.verbose:
@@ -170,7 +170,7 @@ func noTranscript(dir string, passed []passedOver) error {
 	if more := len(passed) - shown; more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more", more)
 	}
-	return usagef("directory %q holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
+	return usagef("directory %q holds no transcript (%s checked)%s", dir, plural(len(passed), "file", "files"), b.String())
 }
 
 // givenFlags returns the flags on the command line, except for some.

@@ -129,7 +129,7 @@ func TestImportDirectory(t *testing.T) {
 	require.Equal(t, map[string]string{"deep/er/b.jsonl": "unchanged"}, endsOf(dir, again))
 	people := c.process(dir, "--verbose")
 	require.Equal(t, exitFailed, people.code)
-	require.Contains(t, people.out, "files are no transcripts:\n")
+	require.Contains(t, people.out, "files are not transcripts:\n")
 	require.Contains(t, people.out, "picture.png: cannot tell the format; if it is a transcript, give it by name with --format\n")
 	require.Contains(t, people.err, "2 of 8 sessions failed: none of these was started\n")
 	require.Contains(t, people.out, strings.Repeat("x", sessionCell-1)+"… failed: session_id ")
@@ -140,11 +140,11 @@ func TestImportNothing(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	dir := t.TempDir()
-	require.Contains(t, c.process(dir).err, "holds no transcript (0 files looked at)")
+	require.Contains(t, c.process(dir).err, "holds no transcript (0 files checked)")
 	put(t, dir, "notes.bin", "\x00\x01\x02\x03")
 	o := c.process(dir)
 	require.Equal(t, exitUsage, o.code, o)
-	for _, says := range []string{dir, "holds no transcript", "1 file looked at", "notes.bin: cannot tell the format"} {
+	for _, says := range []string{dir, "holds no transcript", "1 file checked", "notes.bin: cannot tell the format"} {
 		require.Contains(t, o.err, says)
 	}
 }
@@ -197,11 +197,11 @@ func importSurvivesItsStarter(t *testing.T, sessions int) {
 	require.Contains(t, busy.err, "is being imported already, as workflow import_sessions/")
 
 	interrupted, stop, ended := c.begin(t, 0, "process", "--project", c.project, "--agent", "the agent", dir)
-	eventually(t, func() bool { return strings.Contains(interrupted.String(), "this is at work already") }, interrupted)
+	eventually(t, func() bool { return strings.Contains(interrupted.String(), "already running as workflow ") }, interrupted)
 	stop()
 	require.Equal(t, exitFailed, <-ended, interrupted)
 	require.Contains(t, interrupted.String(), "the work goes on as workflow import_sessions/")
-	require.Contains(t, interrupted.String(), "to see how far it is: starter process ")
+	require.Contains(t, interrupted.String(), "to see its progress: starter process ")
 
 	c.work(t)
 	ends := make(chan output, 2)
@@ -212,7 +212,7 @@ func importSurvivesItsStarter(t *testing.T, sessions int) {
 		o := <-ends
 		jobs := jobsOf(t, o)
 		require.Len(t, jobs, sessions)
-		require.Contains(t, o.err, "this is at work already")
+		require.Contains(t, o.err, "already running as workflow ")
 		for _, j := range jobs {
 			require.Equal(t, schema.BuildSuccess, j.Result.Status, j)
 		}
@@ -254,7 +254,7 @@ func TestManyJobs(t *testing.T) {
 	}
 	var b strings.Builder
 	require.NoError(t, r.print(&b))
-	require.Contains(t, b.String(), "\n300 files are no transcripts; --verbose lists them\n")
+	require.Contains(t, b.String(), "\n300 files are not transcripts; --verbose lists them\n")
 	b.Reset()
 	r.verbose = true
 	require.NoError(t, r.print(&b))
@@ -262,6 +262,6 @@ func TestManyJobs(t *testing.T) {
 	require.Contains(t, b.String(), "gave no whole answer to 300 windows")
 	require.Contains(t, b.String(), "failed:\n  /대화/180.jsonl: the model refuses\n")
 	require.Contains(t, b.String(), "  and 20 more: --output json lists all\n")
-	require.Contains(t, b.String(), "\n300 files are no transcripts:\n  /대화/0.png: not a transcript\n")
+	require.Contains(t, b.String(), "\n300 files are not transcripts:\n  /대화/0.png: not a transcript\n")
 	require.Contains(t, b.String(), "  and 200 more")
 }

@@ -74,17 +74,18 @@ func standingCheck(s eventlog.Standing) check {
 	c := check{Name: "projection " + s.Name, Mend: "run: " + build.Command("rebuild", s.Name)}
 	switch {
 	case s.Rebuilding:
-		c.Note = "a rebuild puts new tables in place, or broke off in that: sessions wait, and end it themselves if nobody does"
+		c.Note = "a rebuild is swapping in new tables, or was interrupted: sessions wait, and finish it if no one else does"
 		c.Mend = "wait a minute; if it stays so, " + c.Mend
 	case s.Stale() && s.Stored > s.Program:
 		c.Note = fmt.Sprintf("made by version %d of its code, newer than this program's %d: nothing is added to it", s.Stored, s.Program)
 		c.Mend = "use the newer program; to go back, stop its workers and " + c.Mend
 	case s.Stale():
-		c.Note = fmt.Sprintf("made by version %d of its code, this program has version %d: nothing is added to it until it is made anew", s.Stored, s.Program)
+		c.Note = fmt.Sprintf("made by version %d of its code, this program has version %d: nothing is added to it until it is rebuilt",
+			s.Stored, s.Program)
 	case s.Behind > 0 && s.Name == graduate.ProjectorName:
 		// These sessions need no action: a pass of graduation follows within half a minute.
 		c.OK, c.Mend = true, ""
-		c.Note = fmt.Sprintf("%s to be looked at by graduation", plural(int(s.Behind), "session waits", "sessions wait"))
+		c.Note = fmt.Sprintf("%s for graduation", plural(int(s.Behind), "session waits", "sessions wait"))
 	case s.Behind > 0:
 		c.Note = fmt.Sprintf("%s behind the log", plural(int(s.Behind), "stream is", "streams are"))
 		c.Mend = "wait for the sessions that are being processed; if none is, " + c.Mend

@@ -24,7 +24,7 @@ func (a *app) proposalsCommand(f *pflag.FlagSet) func(context.Context, []string)
 	q, p := graduate.ProposalQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
 	user := f.String("user", "", "user whose memories they are about; without it, all users")
-	f.BoolVar(&q.Decided, "all", false, "those that were accepted or rejected, too")
+	f.BoolVar(&q.Decided, "all", false, "include accepted and rejected proposals")
 	p.add(f, defaultPage, maxPage, "open ones and the latest first")
 	return func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
@@ -41,7 +41,7 @@ func (a *app) proposalsCommand(f *pflag.FlagSet) func(context.Context, []string)
 			}
 			none := "nothing is proposed in project " + unbroken(q.Project)
 			if !q.Decided {
-				none += "; --all lists what was accepted or rejected"
+				none += "; --all includes accepted and rejected proposals"
 			}
 			return list(a, p, after(p, found), none, func(w io.Writer, shown []graduate.Proposal) error {
 				return printProposals(w, q.Project, shown)

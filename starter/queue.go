@@ -158,7 +158,7 @@ func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string
 	o := &owner{}
 	o.add(f)
 	var in schema.FlushInput
-	f.StringVar(&in.Project, "project", "", "process only what waits of this project (default: all)")
+	f.StringVar(&in.Project, "project", "", "process only the backlog of this project (default: all)")
 	f.StringVar(&in.Thread, "session", "", "process only this session, of --project, which is then by default \"default\"")
 	noWait := f.Bool("no-wait", false, "do not wait until it is done")
 	return func(ctx context.Context, _ []string) error {
@@ -171,7 +171,7 @@ func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string
 		}
 		if a.cfg.NoQueue {
 			return a.print(schema.FlushResult{}, func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, "memory is switched off (no-queue): nothing is processed, and what waits is kept")
+				_, err := fmt.Fprintln(w, "memory is switched off (no-queue): nothing is processed, and the backlog is kept")
 				return err
 			})
 		}

@@ -37,7 +37,7 @@ func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.scope.User, "user", "", "evidence of one user (default: all)")
 	f.StringVar(&o.scope.Agent, "agent", "", "evidence of one agent (default: all)")
 	f.StringVar(&o.scope.SessionID, "session", "", "evidence of one session")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be judged anew, and write nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show the evidence to judge again, and write nothing")
 	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
 	return func(ctx context.Context, _ []string) error { return a.realign(ctx, o) }
 }
@@ -106,7 +106,7 @@ func (a *app) realign(ctx context.Context, o *realignOptions) error {
 		return err
 	}
 	if r.Failed > 0 {
-		return fmt.Errorf("%d of %s not judged anew", r.Failed, plural(len(sessions), "session", "sessions"))
+		return fmt.Errorf("%d of %s not judged again", r.Failed, plural(len(sessions), "session", "sessions"))
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (a *app) outdated(ctx context.Context, conn driver.Conn, scope schema.Sessi
 		}
 	}
 	if !any && scope != (schema.SessionKey{}) {
-		return nil, usagef("nothing to judge anew: the log holds no evidence of a session%s", inScope(scope))
+		return nil, usagef("nothing to judge again: the log holds no evidence of a session%s", inScope(scope))
 	}
 	return sessions, nil
 }
@@ -178,7 +178,7 @@ func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progres
 	run, err := w.start(ctx, c, w.WorkflowID())
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
-		bar.tell(fmt.Sprintf("session%s is being processed; it is judged anew after that", inScope(s.SessionKey)))
+		bar.tell(fmt.Sprintf("session%s is being processed; it is judged again after that", inScope(s.SessionKey)))
 		run, err = w.startAfter(ctx, c)
 	}
 	switch {
@@ -206,12 +206,12 @@ func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progres
 
 func printRealignment(w io.Writer, r realignment) error {
 	if len(r.Sessions) == 0 {
-		_, err := fmt.Fprintf(w, "nothing to judge anew: all evidence is judged by rule %d\n", r.Rule)
+		_, err := fmt.Fprintf(w, "nothing to judge again: all evidence is judged by rule %d\n", r.Rule)
 		return err
 	}
-	header := []string{"session", "project", "user", "judged anew", "newly proven", "no longer"}
+	header := []string{"session", "project", "user", "judged again", "newly proven", "no longer"}
 	if r.DryRun {
-		header = []string{"session", "project", "user", "to judge anew"}
+		header = []string{"session", "project", "user", "to judge again"}
 	}
 	t := newTable(w, header...)
 	t.SetColumnConfigs(rightAligned(4, len(header)))
@@ -230,12 +230,12 @@ func printRealignment(w io.Writer, r realignment) error {
 	}
 	say(&b, "%s: %s ", plural(len(r.Sessions), "session", "sessions"), plural(r.Pieces, "piece", "pieces"))
 	if r.DryRun {
-		fmt.Fprintf(&b, "to judge anew by rule %d", r.Rule)
+		fmt.Fprintf(&b, "to judge again by rule %d", r.Rule)
 	} else {
-		fmt.Fprintf(&b, "judged anew by rule %d, %d newly proven, %d no longer", r.Rule, r.Proven, r.Unproven)
+		fmt.Fprintf(&b, "judged again by rule %d, %d newly proven, %d no longer", r.Rule, r.Proven, r.Unproven)
 	}
 	if behind > 0 {
-		fmt.Fprintf(&b, "; %s to say what was judged before", plural(behind, "entry is", "entries are"))
+		fmt.Fprintf(&b, "; %s an earlier judgement", plural(behind, "entry lacks", "entries lack"))
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())

@@ -129,12 +129,12 @@ func TestRealign(t *testing.T) {
 	require.Equal(t, 1, before.Proven)
 	o := c.run("verify", "--user", "u")
 	require.Contains(t, o.out, "; 0 proven, 3 aligned and not proven, 0 found and not aligned, 0 not found; 0 false\n"+
-		"3 pieces were judged by rule 0: `starter realign` judges them anew by rule 2\n")
+		"3 pieces were judged by rule 0: `starter realign` judges them again by rule 2\n")
 
 	events, was := countEvents(t, conn), plain.events(schema.EvidenceAligned)
 	o = c.run("realign", "--dry-run")
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "3 sessions: 5 pieces to judge anew by rule 2\n")
+	require.Contains(t, o.out, "3 sessions: 5 pieces to judge again by rule 2\n")
 	require.Regexp(t, `(?m)^plain +test-\S+ +u +3\nplain +test-\S+ +v / claude +1$`, o.out)
 	require.Equal(t, events, countEvents(t, conn), "a dry run")
 	for _, args := range [][]string{{"--session", "nobody's"}, {"--project", "nobody's"}, {"--jobs", "0"}} {
@@ -148,7 +148,7 @@ func TestRealign(t *testing.T) {
 	o = c.run("realign")
 	require.Zero(t, o.code, o)
 	require.Regexp(t, `(?m)^plain +test-\S+ +u +3 +2 +0\nplain +test-\S+ +v / claude +1 +1 +0$`, o.out)
-	require.Contains(t, o.out, "2 sessions: 4 pieces judged anew by rule 2, 3 newly proven, 0 no longer\n")
+	require.Contains(t, o.out, "2 sessions: 4 pieces judged again by rule 2, 3 newly proven, 0 no longer\n")
 
 	now := plain.events(schema.EvidenceAligned)
 	require.Equal(t, was, now[:1], "an event is never rewritten")
@@ -175,7 +175,7 @@ func TestRealign(t *testing.T) {
 	events = countEvents(t, conn)
 	o = c.run("realign")
 	require.Zero(t, o.code, o)
-	require.Equal(t, "nothing to judge anew: all evidence is judged by rule 2\n", o.out)
+	require.Equal(t, "nothing to judge again: all evidence is judged by rule 2\n", o.out)
 	require.Empty(t, decode[realignment](t, c.run("realign", "-o", "json")).Sessions)
 	require.Equal(t, events, countEvents(t, conn))
 }
@@ -204,14 +204,14 @@ func TestI2RealignAgain(t *testing.T) {
 	require.Zero(t, c.verify(t, exitOK).False)
 
 	o := c.run("realign", "--dry-run")
-	require.Contains(t, o.out, "1 session: 0 pieces to judge anew by rule 2; 2 entries are to say what was judged before\n")
+	require.Contains(t, o.out, "1 session: 0 pieces to judge again by rule 2; 2 entries lack an earlier judgement\n")
 	require.Zero(t, c.run("realign").code)
 	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfSession(f.session).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, row := range rows {
 		require.Equal(t, row.Title == decision, row.EvidenceProven, row.Title)
 	}
-	require.Contains(t, c.run("realign").out, "nothing to judge anew")
+	require.Contains(t, c.run("realign").out, "nothing to judge again")
 	require.Zero(t, c.verify(t, exitOK).False)
 }
 
@@ -219,7 +219,7 @@ func TestI2RealignAgain(t *testing.T) {
 type told chan struct{}
 
 func (t told) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte("is being processed; it is judged anew after that")) {
+	if bytes.Contains(p, []byte("is being processed; it is judged again after that")) {
 		close(t)
 	}
 	return len(p), nil
@@ -255,6 +255,6 @@ func testRealignAfterARun(t *testing.T) {
 	c.work(t)
 	require.Zero(t, <-ended)
 	require.NoError(t, run.Get(t.Context(), nil))
-	require.Contains(t, out.String(), "1 session: 1 piece judged anew by rule 2, 1 newly proven, 0 no longer\n")
+	require.Contains(t, out.String(), "1 session: 1 piece judged again by rule 2, 1 newly proven, 0 no longer\n")
 	require.Empty(t, c.verify(t, exitOK).Older)
 }

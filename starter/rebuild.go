@@ -75,9 +75,9 @@ func (a *app) rebuild(ctx context.Context, in schema.RebuildInput) error {
 	}
 	if n := report.Differing(); n > 0 {
 		if report.DryRun {
-			return fmt.Errorf("%s not what the log says; make it anew with: starter rebuild", plural(n, "table is", "tables are"))
+			return fmt.Errorf("%s from the log; rebuild with: starter rebuild", plural(n, "table differs", "tables differ"))
 		}
-		return fmt.Errorf("%s not what the log said; the rebuild has put that right", plural(n, "table was", "tables were"))
+		return fmt.Errorf("%s from the log; the rebuild has corrected that", plural(n, "table differed", "tables differed"))
 	}
 	if v := report.Vectors; v != nil && v.Failed > 0 {
 		return fmt.Errorf("%s could not be written to %s and will be tried again; see: starter reconcile", plural(v.Failed, "vector", "vectors"), v.Collection)
@@ -101,7 +101,7 @@ func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.Rebuild
 				return result, false, fmt.Errorf("start a rebuild: %w", err)
 			}
 			err = bar.awaitRebuild(ctx, c, run, &result)
-			return result, false, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo look at it again: "+rebuildArgs(in))
+			return result, false, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo see its progress: "+rebuildArgs(in))
 		}
 		run = c.GetWorkflow(ctx, schema.RebuildWorkflowID, running.RunId)
 		other, err := rebuildInput(ctx, c, run)
@@ -109,11 +109,11 @@ func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.Rebuild
 			return result, false, err
 		}
 		if sameRebuild(other, in) {
-			bar.tell("this rebuild is under way already: this is its result")
+			bar.tell("this rebuild is already running: this is its result")
 			err = bar.awaitRebuild(ctx, c, run, &result)
-			return result, true, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo look at it again: "+rebuildArgs(in))
+			return result, true, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo see its progress: "+rebuildArgs(in))
 		}
-		bar.tell("another rebuild is under way: " + rebuildArgs(other) + "; this one begins when that has ended")
+		bar.tell("another rebuild is running: " + rebuildArgs(other) + "; this one begins after it")
 		err = bar.awaitRebuild(ctx, c, run, nil)
 		if ctx.Err() != nil {
 			return result, false, stoppedWaiting(ctx, err, "this rebuild has not begun")
@@ -153,11 +153,11 @@ func rebuildInput(ctx context.Context, c client.Client, run client.WorkflowRun) 
 	history := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	first, err := history.Next()
 	if err != nil {
-		return in, fmt.Errorf("read what the rebuild that is under way was asked for: %w", err)
+		return in, fmt.Errorf("read the input of the running rebuild: %w", err)
 	}
 	started := first.GetWorkflowExecutionStartedEventAttributes()
 	if err := converter.GetDefaultDataConverter().FromPayloads(started.GetInput(), &in); err != nil {
-		return in, fmt.Errorf("read what the rebuild that is under way was asked for: %w", err)
+		return in, fmt.Errorf("read the input of the running rebuild: %w", err)
 	}
 	return in, nil
 }
@@ -199,7 +199,7 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 		return
 	}
 	if t := d.GetPendingWorkflowTask(); t.GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED && time.Since(t.GetScheduledTime().AsTime()) > pickUpTime {
-		p.tell("no worker has taken up the rebuild: it waits for one; start it with: go run ./worker")
+		p.tell("no worker has picked up the rebuild: start one with: go run ./worker")
 		p.at("waits for a worker", 0, 0, "events applied")
 		return // No worker would answer a query.
 	}
@@ -207,7 +207,7 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 	for _, activity := range d.GetPendingActivities() {
 		p.retried("rebuild", activity)
 		if activity.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED && time.Since(activity.GetScheduledTime().AsTime()) > pickUpTime {
-			p.tell("no worker goes on with the rebuild: it waits for one; start it with: go run ./worker")
+			p.tell("no worker continues the rebuild: start one with: go run ./worker")
 		}
 		writer = cmp.Or(writer, writerOf(activity))
 	}
@@ -244,7 +244,8 @@ func (p *progress) lookAtCollection(ctx context.Context, c client.Client, writer
 func printRebuild(w io.Writer, r schema.RebuildResult) error {
 	var b strings.Builder
 	if len(r.Restored) > 0 {
-		say(&b, "%s not there and made: %s\n", plural(len(r.Restored), "table or view was", "tables or views were"), strings.Join(r.Restored, ", "))
+		say(&b, "%s missing and recreated: %s\n",
+			plural(len(r.Restored), "table or view was", "tables or views were"), strings.Join(r.Restored, ", "))
 	}
 	for _, p := range r.Projections {
 		say(&b, "%s: %s, %s, %.1f s\n", p.Name, plural(p.Events, "event", "events"), plural(int(p.Rows), "row", "rows"), p.Seconds)
@@ -270,7 +271,7 @@ func printRebuild(w io.Writer, r schema.RebuildResult) error {
 		say(&b, "writers had to wait up to %.1f s for the new tables\n", r.Waited)
 	}
 	if r.Vectors == nil {
-		b.WriteString("vectors were left as they are; to make them anew: starter rebuild vectors\n")
+		b.WriteString("vectors were left as they are; to rebuild them: starter rebuild vectors\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -92,11 +92,11 @@ func testRebuild(t *testing.T) {
 	lost := c.run("search", "log", "--project", c.project)
 	require.Equal(t, exitFailed, lost.code, lost)
 	require.Contains(t, lost.err, "there is no table '")
-	require.Contains(t, lost.err, "starter doctor says how to mend it")
+	require.Contains(t, lost.err, "starter doctor names the remedy")
 	require.NotContains(t, lost.err, "SELECT")
 	dropped := c.run("rebuild", "--verify")
 	require.Zero(t, dropped.code, dropped)
-	require.Contains(t, dropped.out, "not there and made: ")
+	require.Contains(t, dropped.out, "missing and recreated: ")
 	require.NotContains(t, c.run("doctor").out, "not there: ")
 	report := decode[rebuildReport](t, c.run("rebuild", "--dry-run", "-o", "json"))
 	require.Len(t, report.Projections, len(projectors))
@@ -119,9 +119,9 @@ func testRebuild(t *testing.T) {
 		require.NotContains(t, wrong.out, "entries")
 		if flag == "--dry-run" {
 			require.Contains(t, wrong.out, "nothing was changed")
-			require.Contains(t, wrong.err, "2 tables are not what the log says; make it anew")
+			require.Contains(t, wrong.err, "2 tables differ from the log; rebuild with: starter rebuild")
 		} else {
-			require.Contains(t, wrong.err, "2 tables were not what the log said; the rebuild has put that right")
+			require.Contains(t, wrong.err, "2 tables differed from the log; the rebuild has corrected that")
 		}
 	}
 	require.Zero(t, c.run("rebuild", "facts", "--dry-run").code)
@@ -129,7 +129,7 @@ func testRebuild(t *testing.T) {
 	exec("INSERT INTO projection_offsets_raw (projector_name, generation, version, last_seq) VALUES ('entries', 9000000000000000000, 7, 1), ('facts', 9000000000000000000, 1, 0)")
 	require.Contains(t, doctor("entries").Note, "made by version 7 of its code, newer")
 	require.Contains(t, doctor("entries").Mend, "starter rebuild entries")
-	require.Contains(t, doctor("facts").Note, "a rebuild puts new tables in place, or broke off in that")
+	require.Contains(t, doctor("facts").Note, "a rebuild is swapping in new tables, or was interrupted")
 	exec("TRUNCATE TABLE projection_offsets_raw")
 	require.Contains(t, doctor("tasks").Note, "1 stream is behind the log")
 	require.False(t, doctor("tasks").OK)
@@ -157,20 +157,20 @@ func testRebuildGoesOn(t *testing.T) {
 		eventually(t, func() bool { return strings.Contains(says.String(), text) }, says)
 	}
 	first, stop, ended := begin("rebuild", "tasks", "facts")
-	requireSays(first, "no worker has taken up the rebuild")
+	requireSays(first, "no worker has picked up the rebuild")
 	stop()
 	require.NotZero(t, <-ended)
-	require.Contains(t, first.String(), "the rebuild goes on as workflow rebuild\n  To look at it again: starter rebuild tasks facts")
+	require.Contains(t, first.String(), "the rebuild goes on as workflow rebuild\n  To see its progress: starter rebuild tasks facts")
 	left, stop, ended := begin("rebuild", "entries")
-	requireSays(left, "another rebuild is under way: starter rebuild tasks facts; this one begins when that has ended")
+	requireSays(left, "another rebuild is running: starter rebuild tasks facts; this one begins after it")
 	stop()
 	require.NotZero(t, <-ended)
 	require.Contains(t, left.String(), "this rebuild has not begun")
 
 	same, _, sameEnded := begin("rebuild", "facts", "tasks", "-o", "json")
-	requireSays(same, "this rebuild is under way already")
+	requireSays(same, "this rebuild is already running")
 	other, _, otherEnded := begin("rebuild", "facts", "--dry-run", "-o", "json")
-	requireSays(other, "another rebuild is under way: starter rebuild tasks facts;")
+	requireSays(other, "another rebuild is running: starter rebuild tasks facts;")
 	c.work(t)
 	require.Zero(t, <-sameEnded, same)
 	require.Contains(t, same.String(), `"joined": true`)
@@ -229,7 +229,7 @@ func testRebuildOfVectorsShowsProgress(t *testing.T) {
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
 	says, stop, ended := c.begin(t, 50*time.Millisecond, "rebuild", vectorsWord)
 	// The old collection stays for a while after the switch, and the rebuild ends only after that.
-	shown := regexp.MustCompile(`(?m)^\d+s: 1 of 1 objects looked at; vectors make the collection anew: `)
+	shown := regexp.MustCompile(`(?m)^\d+s: 1 of 1 objects looked at; vectors rebuild the collection: `)
 	eventually(t, func() bool { return shown.MatchString(says.String()) }, says)
 	stop()
 	require.NotZero(t, <-ended)
@@ -259,7 +259,7 @@ func TestRebuildNamesWhatIsLeft(t *testing.T) {
 		return out.String()
 	}
 	tables := schema.RebuildResult{Projections: []schema.RebuiltProjection{{Name: "facts"}}, Waited: 11.7}
-	require.Contains(t, printed(tables), "writers had to wait up to 11.7 s for the new tables\nvectors were left as they are; to make them anew: starter rebuild vectors\n")
+	require.Contains(t, printed(tables), "writers had to wait up to 11.7 s for the new tables\nvectors were left as they are; to rebuild them: starter rebuild vectors\n")
 	tables.DryRun = true
 	require.NotContains(t, printed(tables), "wait")
 	tables.Vectors = &schema.RebuiltVectors{Collection: "C"}

@@ -64,7 +64,8 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 
 func printReconciled(w io.Writer, reports []reconciled) error {
 	for _, r := range reports {
-		_, err := fmt.Fprintf(w, "%s: %s compared; %d to be written anew (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s not known to the log\n",
+		_, err := fmt.Fprintf(w, "%s: %s compared; "+
+			"%d to rewrite (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s unknown to the log\n",
 			r.Collection, plural(r.Checked, "item", "items"), r.Repaired(), r.Missing, r.Changed, r.Stale,
 			r.NotEnqueued, r.Failed, plural(r.Extra, "object", "objects"))
 		if err != nil {

@@ -251,7 +251,7 @@ func listSchedules(ctx context.Context, c client.Client) ([]schedule, error) {
 	return schedules, nil
 }
 
-const noSchedule = "there is no schedule: nobody dreams by night. Make one with: starter schedule apply"
+const noSchedule = "there is no schedule of nightly dreams; create one with: starter schedule apply"
 
 // findSchedule returns the schedule with the given id or beginning of an id. Without arguments it returns the only schedule.
 func findSchedule(ctx context.Context, c client.Client, args []string) (schedule, error) {

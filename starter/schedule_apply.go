@@ -46,7 +46,7 @@ var scheduleApplyCommand = command{
 
 func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &applyOptions{changed: f.Changed}
-	f.StringVar(&o.User, "user", "", "dream of what is remembered of this user only (default: of all memories)")
+	f.StringVar(&o.User, "user", "", "dream of this user's memory only (default: of all memories)")
 	f.StringVar(&o.Agent, "agent", "", "with --user, the agent that remembers it")
 	f.StringVar(&o.Cron, "cron", "30 3 * * *", "when: minute, hour, day of month, month, day of week. A time that\nthe clocks leave out in spring is left out")
 	f.StringVar(&o.TimeZone, "time-zone", "", "time zone of --cron, such as Europe/Berlin (default: the machine's)")

@@ -276,8 +276,8 @@ func TestScheduleBackfill(t *testing.T) {
 	require.Equal(t, exitOK, c.run("schedule", "apply", "--cron", "30 8 * * *", "--time-zone", "Asia/Seoul", "--jitter", "0").code)
 	o := c.run("schedule", "backfill", "axiommind-dream", "--from", "2026-03-02", "--to", "2026-03-04")
 	require.Equal(t, exitOK, o.code, o)
-	require.Equal(t, "3 nights to be dreamt of, one after the other: 2026-03-02 08:30 KST to 2026-03-04 08:30 KST; "+
-		"see how it goes with: starter schedule show axiommind-dream\n", o.out)
+	require.Equal(t, "3 nights queued, one after the other: 2026-03-02 08:30 KST to 2026-03-04 08:30 KST; "+
+		"to see their progress: starter schedule show axiommind-dream\n", o.out)
 	for _, date := range []string{"2026-03-01", "2026-03-02", "2026-03-03"} {
 		require.Equal(t, date, (<-s.dreams).Date)
 	}

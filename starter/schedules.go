@@ -41,7 +41,7 @@ func (a *app) sayOf(v any, format string, args ...any) error {
 
 var scheduleListCommand = command{
 	name: "schedule list", flags: (*app).scheduleListCommand,
-	summary: "list the schedules, their last runs and those that were missed",
+	summary: "list the schedules, with their last and missed runs",
 }
 
 func (a *app) scheduleListCommand(*pflag.FlagSet) func(context.Context, []string) error {
@@ -98,7 +98,7 @@ var schedulePauseCommand = command{
 }
 
 func (a *app) schedulePauseCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	note := f.String("note", "", "why, for those who find it paused")
+	note := f.String("note", "", "reason, kept as the schedule's note")
 	return func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
 			if *note == "" {
@@ -119,7 +119,7 @@ var scheduleResumeCommand = command{
 }
 
 func (a *app) scheduleResumeCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	note := f.String("note", "", "why, for those who wonder")
+	note := f.String("note", "", "reason, kept as the schedule's note")
 	return func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
 			if *note == "" {
@@ -199,7 +199,7 @@ func (a *app) trigger(ctx context.Context, c client.Client, s *schedule, wait bo
 	}
 	t.WorkflowID = run.WorkflowID
 	if !wait {
-		return a.sayOf(t, "started workflow %s; see how it goes with: %s", t.WorkflowID, build.Command("schedule", "show", s.ID))
+		return a.sayOf(t, "started workflow %s; see its progress: %s", t.WorkflowID, build.Command("schedule", "show", s.ID))
 	}
 	line, failed, err := runOutcome(ctx, c.GetWorkflow(ctx, run.WorkflowID, run.RunID), s.Workflow)
 	if err != nil && ctx.Err() != nil {
@@ -310,7 +310,7 @@ func (a *app) backfill(ctx context.Context, c client.Client, s *schedule, from, 
 	if err := s.see(ctx, handle); err != nil {
 		return err
 	}
-	return a.sayOf(result, "%s to be dreamt of, one after the other: %s to %s; see how it goes with: %s", plural(n, "night", "nights"),
+	return a.sayOf(result, "%s queued, one after the other: %s to %s; to see their progress: %s", plural(n, "night", "nights"),
 		s.when(result.Nights[0]), s.when(result.Nights[n-1]), build.Command("schedule", "show", s.ID))
 }
 

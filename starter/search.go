@@ -55,13 +55,13 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that are no longer believed: superseded, or retired")
 	f.StringVar(&o.from, "from", "", "memories from this day or time on, like 2006-01-02 or 2006-01-02T15:04:05Z")
 	f.StringVar(&o.to, "to", "", "memories before this day or time")
-	f.StringVar(&o.asOf, "as-of", "", "what was believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
+	f.StringVar(&o.asOf, "as-of", "", "memories as believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 	o.page.add(f, 5, client.MaxLimit, "the best first")
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
 	f.IntVar(&o.query.Expand, "expand", 0, "how many messages before and after each hit to show")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
-	f.StringVar(&o.query.Cursor, "cursor", "", "for the next ones, whatever is remembered meanwhile: what --output json gives as next")
-	f.IntVar(&o.maxTokens, "max-tokens", 0, "most tokens of the hits as they are printed (cl100k_base); 0: any number")
+	f.StringVar(&o.query.Cursor, "cursor", "", "continue after a page, whatever was added since: the field next of --output json")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "most tokens of the printed hits (cl100k_base); 0: any number")
 	o.given = f
 	o.alphaGivenFlag = f.Lookup("alpha")
 	return func(ctx context.Context, args []string) error {
@@ -170,7 +170,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		return err
 	}
 	if o.maxTokens > 0 && a.output == outputJSON {
-		return usagef("--max-tokens counts what people read: leave it out with --output json")
+		return usagef("--max-tokens limits the text output: leave it out with --output json")
 	}
 	if err := a.findSearched(ctx, &o.query); err != nil {
 		return err
@@ -472,7 +472,7 @@ func sayScore(b *strings.Builder, h retrieve.Hit) {
 	say(b, "   %.3f = (vector %.3f + words %.3f%s) × %s %.2f × status %.2f × recency %.2f × sessions %.2f; similarity %.3f, %.1f deviations above chance",
 		h.Score, x.Vector, x.Keyword, around, weight, x.StageWeight, x.StatusPenalty, x.Recency, x.Corroboration, x.Similarity, x.Height)
 	if x.Limit != nil {
-		b.WriteString("; at most the score of what took its place")
+		b.WriteString("; at most the score of its successor")
 	}
 	b.WriteString("\n")
 }
@@ -483,7 +483,7 @@ func leftOut(r retrieve.Result) string {
 		return ""
 	}
 	return "\n" + plural(r.Superseded, "memory that is no longer believed matches", "memories that are no longer believed match") +
-		": --superseded shows what was superseded or retired"
+		": --superseded shows superseded and retired ones"
 }
 
 // unrelated explains why the nearest memories are not listed.
@@ -493,7 +493,7 @@ func unrelated(r searched) string {
 	}
 	of := "No"
 	if r.NotIndexed > 0 {
-		of = "Of what is indexed, no"
+		of = "No indexed"
 	}
 	return fmt.Sprintf("\n"+of+" memory has a word of the query, and none is near: of %d, the most similar is %.1f deviations above chance,\n"+
 		"and %.2f are needed.", r.Unrelated, r.Nearest, retrieve.Near)

@@ -51,7 +51,7 @@ func TestPrintTellsBelief(t *testing.T) {
 		"   contested by entry 12345678 “It is Redis.”\n   contested by entry abc\n": {
 			ContestedBy: []retrieve.Mention{{EntryID: "123456789", Title: "It is Redis."}, {EntryID: "abc"}},
 		},
-		" × sessions 0.97; similarity 0.000, 0.0 deviations above chance; at most the score of what took its place\n": {
+		" × sessions 0.97; similarity 0.000, 0.0 deviations above chance; at most the score of its successor\n": {
 			Explain: retrieve.Explain{Corroboration: 0.97, Limit: &limit},
 		},
 	} {

@@ -22,7 +22,7 @@ type sessionRawOptions struct {
 
 var sessionRawCommand = command{
 	name: "session raw", arguments: "SESSION", flags: (*app).sessionRawCommand,
-	summary: "print the messages of a session as they were before redaction, if a worker has kept them",
+	summary: "print the original messages of a session, from before redaction, if a worker kept them",
 	examples: "starter session raw today --raw-key-file raw.keys\n" +
 		"starter session raw today --user ann --message 7 --raw-key-file raw.keys",
 }

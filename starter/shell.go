@@ -17,7 +17,7 @@ starter must be on the PATH: go build -o ~/bin/starter ./starter
 bash, which needs the package bash-completion, for this shell and for all:
   source <(starter completion bash)
   starter completion bash > ~/.local/share/bash-completion/completions/starter
-zsh, into a directory of your fpath, after which compinit is run anew:
+zsh, into a directory of your fpath; then run compinit again:
   starter completion zsh > "${fpath[1]}/_starter"
 fish:
   starter completion fish > ~/.config/fish/completions/starter.fish

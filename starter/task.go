@@ -87,8 +87,8 @@ func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar((*string)(&c.Status), "status", "", "pending, in_progress, blocked, done or cancelled")
 	f.StringVar((*string)(&c.Priority), "priority", "", "low, medium, high or critical")
 	f.StringVar(&c.Title, "title", "", "new title; the old one still leads to the task")
-	f.StringArrayVar(&c.Block, "block", nil, "what it waits for: an address, an issue, a task or any text (may be repeated)")
-	f.StringArrayVar(&c.Unblock, "unblock", nil, "what it does not wait for any more (may be repeated)")
+	f.StringArrayVar(&c.Block, "block", nil, "blocker to add: an address, an issue, a task or any text (may be repeated)")
+	f.StringArrayVar(&c.Unblock, "unblock", nil, "blocker to remove (may be repeated)")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
 	return func(ctx context.Context, args []string) error {
 		err := cmp.Or(oneOfOrNone("status", c.Status, schema.TaskStatuses()), oneOfOrNone("priority", c.Priority, schema.TaskPriorities()))

@@ -192,7 +192,8 @@ func tallyLine(t audit.Tally) string {
 func ruleLines(t audit.Tally) string {
 	var b strings.Builder
 	for _, rule := range slices.Sorted(maps.Keys(t.Older)) {
-		fmt.Fprintf(&b, "%s judged by rule %d: `starter realign` judges them anew by rule %d\n", pieces(t.Older[rule]), rule, evidence.Rule)
+		fmt.Fprintf(&b, "%s judged by rule %d: `starter realign` judges them again by rule %d\n",
+			pieces(t.Older[rule]), rule, evidence.Rule)
 	}
 	for _, rule := range slices.Sorted(maps.Keys(t.Unknown)) {
 		fmt.Fprintf(&b, "%s judged by rule %d, which this program does not know: run a newer one\n", pieces(t.Unknown[rule]), rule)

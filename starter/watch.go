@@ -49,8 +49,9 @@ type watchOptions struct {
 var watchCommand = command{
 	name: "watch", arguments: "DIR…", flags: (*app).watchCommand,
 	summary: "enqueue the sessions of transcripts that are new or have grown, until it is stopped",
-	details: `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
-is known of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user and agent.`,
+	details: `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed.
+The state of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user
+and agent.`,
 	examples: "starter watch ~/.claude/projects ~/.codex/sessions\n" +
 		"starter watch ~/agent --project demo --since 7d",
 }
@@ -59,7 +60,7 @@ func (a *app) watchCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	o := &watchOptions{}
 	o.add(f)
 	f.DurationVar(&o.interval, "interval", watchInterval, "how often to look")
-	f.StringVar(&o.since, "since", "", "also what changed since then, of files that were not watched before, like 7d or 2006-01-02")
+	f.StringVar(&o.since, "since", "", "also changes since then, of files not watched before, like 7d or 2006-01-02")
 	return func(ctx context.Context, dirs []string) error { return a.watch(ctx, o, dirs) }
 }
 
@@ -147,7 +148,8 @@ type waitingSession struct {
 
 // run scans until the context ends, which is not an error.
 func (w *watcher) run(ctx context.Context) error {
-	_, _ = fmt.Fprintf(w.app.errOut, "watching %s every %v; what is known is in %s\n", unbroken(strings.Join(w.roots, ", ")), w.o.interval, w.state.path)
+	_, _ = fmt.Fprintf(w.app.errOut, "watching %s every %v; state is kept in %s\n",
+		unbroken(strings.Join(w.roots, ", ")), w.o.interval, w.state.path)
 	ticker := time.NewTicker(w.o.interval)
 	defer ticker.Stop()
 	for {
@@ -274,7 +276,7 @@ func (w *watcher) read(ctx context.Context, path string, mark fileMark, known wa
 	case err != nil:
 		reason := passedOverBecause(err, path)
 		if reason != known.Reason {
-			_, _ = fmt.Fprintf(w.app.errOut, "passed over %s: %s\n", unbroken(path), oneLine(reason, maxReasonShown))
+			_, _ = fmt.Fprintf(w.app.errOut, "skipped %s: %s\n", unbroken(path), oneLine(reason, maxReasonShown))
 		}
 		known.Mark, known.Reason = mark, reason
 		w.state.set(path, known)
@@ -330,7 +332,7 @@ func passedOverBecause(err error, path string) string {
 	var of *fs.PathError
 	switch {
 	case errors.Is(err, transcript.ErrUnknownFormat):
-		return "it is no transcript of a known format"
+		return "it is not a transcript of a known format"
 	case errors.As(err, &of):
 		return of.Err.Error()
 	}

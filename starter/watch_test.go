@@ -68,9 +68,9 @@ func (w *watching) says(t *testing.T, n int, text string) {
 // begun waits until the initial state of the files is stored.
 func (w *watching) begun(t *testing.T) {
 	t.Helper()
-	w.says(t, 1, "what is known is in ")
+	w.says(t, 1, "state is kept in ")
 	_, told := w.text()
-	_, path, _ := strings.Cut(strings.TrimSpace(told), "what is known is in ")
+	_, path, _ := strings.Cut(strings.TrimSpace(told), "state is kept in ")
 	eventually(t, func() bool {
 		_, err := os.Stat(strings.TrimSpace(strings.SplitN(path, "\n", 2)[0]))
 		return err == nil
@@ -121,7 +121,7 @@ func TestWatch(t *testing.T) {
 	putIn(t, dir, "two.jsonl", recently, "grows")
 	w.says(t, 1, "grows is enqueued")
 	putIn(t, dir, "notes.bin", "\x00\x01\x02 nothing", "")
-	w.says(t, 1, "passed over "+filepath.Join(dir, "notes.bin")+": it is no transcript of a known format")
+	w.says(t, 1, "skipped "+filepath.Join(dir, "notes.bin")+": it is not a transcript of a known format")
 	putIn(t, dir, "notes.bin", "\x03", "")
 	require.NoError(t, os.Chtimes(old, time.Now(), time.Now()))
 	gone := putIn(t, dir, "gone.jsonl", said(1, "user", decision), "gone")
@@ -130,7 +130,7 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, exitOK, w.stop())
 	out, told := w.text()
 	require.Equal(t, 5, strings.Count(out, "is enqueued"), "a file that is only touched is not: %s", out)
-	require.Equal(t, 1, strings.Count(told, "passed over"), told)
+	require.Equal(t, 1, strings.Count(told, "skipped "), told)
 	require.NotContains(t, out+told, "left")
 	require.NotContains(t, out+told, "linked")
 	requireHarmless(t, output{exitOK, out, told})
@@ -153,7 +153,7 @@ func TestWatch(t *testing.T) {
 	w.stop()
 	out, told = w.text()
 	require.NotContains(t, out, "left is", "its messages are older")
-	require.Contains(t, told, "passed over "+filepath.Join(dir, "notes.bin"))
+	require.Contains(t, told, "skipped "+filepath.Join(dir, "notes.bin"))
 }
 
 // If Temporal is unreachable and the outbox can't be written, watch continues. It enqueues the changes when Temporal is

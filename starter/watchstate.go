@@ -72,7 +72,7 @@ func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchSt
 	var failed *fs.PathError
 	switch {
 	case errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read what watch knows: %w", err)
+		return nil, fmt.Errorf("read the state of watch: %w", err)
 	case err != nil:
 		*s = watchState{path: s.path}
 	}
@@ -158,7 +158,7 @@ func (s *watchState) save() (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("keep what watch knows: %w", err)
+			err = fmt.Errorf("write the state of watch: %w", err)
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {

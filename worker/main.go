@@ -70,9 +70,9 @@ var commands = map[string]struct {
 }{
 	checkHistories: {
 		func() command { return &runner.HistoryCheck{} },
-		"Replay what runs in the namespace on the workflows of this worker. Do so before a deploy: what does not replay\n" +
-			"would stop and wait until a worker of its own version is back. Nothing is changed.\n",
-		"0 all that was read replays, 1 something does not, or the server could not be asked.", false,
+		"Replay the running workflows of the namespace on this worker's code. Do so before a deploy: a workflow that does not\n" +
+			"replay would stop and wait until a worker of its own version is back. Nothing is changed.\n",
+		"0 every history that was read replays, 1 one does not, or the server can't be asked.", false,
 	},
 	migrate: {
 		func() command { return &service.Migration{} },
@@ -152,7 +152,7 @@ func commandOf(args []string) (name string, rest []string) {
 func help(shared, own *pflag.FlagSet) string {
 	shared.SortFlags, own.SortFlags = false, false
 	return "Run AxiomMind's workflows and activities, until Ctrl-C or SIGTERM. A second signal ends the worker at once.\n\n" +
-		"Usage: worker [flags]\n       worker " + checkHistories + " [flags]   replay what runs in the namespace, before a deploy\n" +
+		"Usage: worker [flags]\n       worker " + checkHistories + " [flags]   replay the running workflows, before a deploy\n" +
 		"       worker " + migrate + " [flags]           bring ClickHouse's database up to date, and make roles for it\n" +
 		"       worker " + configShow + " [flags]       print the settings and their sources\n\n" +
 		"Settings that the starter takes too:\n" + shared.FlagUsages() +

@@ -55,7 +55,7 @@ func TestI1StatementIsOneAct(t *testing.T) {
 	talk := b.input(in.SessionID, "")
 	talk.Messages = []schema.InlineMessage{{Role: "user", Content: "We decided to use Kafka."}}
 	_, err = b.try(t.Context(), talk)
-	requireFailure(t, err, schema.ErrorInvalidInput, "holds what a person stated")
+	requireFailure(t, err, schema.ErrorInvalidInput, "holds a person's statement")
 	require.Equal(t, before, b.once(t))
 	require.Zero(t, b.backfilled(t, schema.BackfillSessionsInput{}).Items, "no other extractor is asked")
 	b.awaitGraduated(t.Context(), t)

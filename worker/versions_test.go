@@ -90,7 +90,7 @@ func testTwoBuildsOfTheWorker(t *testing.T) {
 		return b.input(name, write(t, filepath.Join(dir, name+".jsonl"), said(1, "user", "I prefer tea over "+name+"."), said(2, "user", "TODO: write about "+name+".")))
 	}
 	log := b.startVersion(t, old)
-	log.await(t, "this version is not the current one: no new work comes to it")
+	log.await(t, "this version is not the current one: it gets no new work")
 	waits, err := b.submit(t.Context(), session("first"))
 	require.NoError(t, err)
 	b.setCurrent(t, old)
@@ -108,7 +108,7 @@ func testTwoBuildsOfTheWorker(t *testing.T) {
 	second.await(t, `set-current-version --deployment-name axiommind-`+b.project)
 	b.setCurrent(t, young)
 	second.await(t, "this version is the current one")
-	log.await(t, "no new work comes to it, only that of sessions which began on it\" deployment=axiommind-"+b.project+" build_id="+old+" current="+young)
+	log.await(t, "it gets no new work, only that of sessions begun on it\" deployment=axiommind-"+b.project+" build_id="+old+" current="+young)
 	m.release()
 	require.NoError(t, underWay.Get(t.Context(), nil))
 	build, _ = b.versionOf(t, underWay.GetID())

@@ -87,7 +87,7 @@ func (w batchOf[In]) run(ctx workflow.Context, in In, continued *schema.BatchSta
 			return b.state.Result, describeFailure("list", err).end(err)
 		}
 	case continued.Batch == "" || continued.Result.Statuses == nil:
-		return schema.BatchResult{}, invalidInput(errors.New("continued is what a run hands to the next one: leave it out"))
+		return schema.BatchResult{}, invalidInput(errors.New("continued is the state passed between runs: leave it out"))
 	default:
 		b.state = *continued
 	}

@@ -158,7 +158,7 @@ func (b *batchRun) report(ctx workflow.Context) error {
 		}
 		n++
 	}
-	head, err := quickly(storeWork(ctx, "what became of sessions"), batches.ReportOutcomes, batch.ReportInput{
+	head, err := quickly(storeWork(ctx, "outcomes of sessions"), batches.ReportOutcomes, batch.ReportInput{
 		Batch: b.state.Batch, At: b.state.At, Outcomes: slices.Clone(b.pending[:n]), Head: b.state.Head,
 	})
 	if err != nil {

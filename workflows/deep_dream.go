@@ -185,7 +185,7 @@ func (d *deepDream) dream(ctx workflow.Context, from string) (schema.DeepDreamRe
 		d.at(ctx, dreamGather)
 		start := workflow.Now(ctx)
 		in := tier.GatherInput{DeepDreamInput: d.input, From: from}
-		gathered, err := call(storeWork(ctx, "what to dream of"), memories.GatherDream, in)
+		gathered, err := call(storeWork(ctx, "input of the dream"), memories.GatherDream, in)
 		if err != nil {
 			return schema.DeepDreamResult{}, err
 		}

@@ -44,7 +44,7 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"delete workflow executions", f.eraseExecutions},
 		{"wait until ClickHouse has removed old parts", f.purge},
 		{"rebuild vectors", f.rebuildVectors},
-		{"look for what is left", f.find},
+		{"look for leftovers", f.find},
 	}
 	if in.Verify {
 		f.steps = f.steps[len(f.steps)-1:]
@@ -220,7 +220,7 @@ func (f *forget) purge(ctx workflow.Context) error {
 }
 
 func (f *forget) find(ctx workflow.Context) error {
-	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, erase.FindInput{Input: f.in, Executions: f.left.Left, More: f.left.More})
+	found, err := call(eraseWork(ctx, "look for leftovers"), erasures.FindErased, erase.FindInput{Input: f.in, Executions: f.left.Left, More: f.left.More})
 	f.result.Left, f.result.Elsewhere, f.result.NamesOnly = found.Left, found.Elsewhere, found.NamesOnly
 	return err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	passTitle = "look at what is new"
+	passTitle = "review changes"
 )
 
 var graduations *graduate.Activities
@@ -41,7 +41,7 @@ var graduation = writer[schema.GraduationInput]{
 		},
 		update[graduate.FindInput, graduate.FindResult]{
 			name:     schema.UpdateFind,
-			title:    func(in graduate.FindInput) string { return "ask a model what contradicts what for " + in.Actor },
+			title:    func(in graduate.FindInput) string { return "ask a model about contradictions for " + in.Actor },
 			activity: graduations.FindConflicts,
 			options:  modelWork,
 			due:      passOfFound,
@@ -85,9 +85,9 @@ func passOfFound(r graduate.FindResult) time.Time {
 func titleOfPass(in graduate.PassInput) string {
 	switch {
 	case in.Apply:
-		return passTitle + ", and demote what is past its half-life, for " + in.Actor
+		return passTitle + ", and demote entries past their half-life, for " + in.Actor
 	case in.Demote:
-		return passTitle + ", and list what is past its half-life"
+		return passTitle + ", and list entries past their half-life"
 	default:
 		return passTitle
 	}

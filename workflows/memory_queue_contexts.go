@@ -54,7 +54,7 @@ func (q *memoryQueue) load(ctx workflow.Context) {
 	in := queue.LoadInput{User: q.input.User, Agent: q.input.Agent, Since: q.since}
 	var debounce time.Duration
 	for n, more := 1, true; more; n++ {
-		page := certainly(ctx, "what waits", loadQueue, in)
+		page := certainly(ctx, "pending contexts", loadQueue, in)
 		for _, t := range page.Threads {
 			q.merge(t)
 		}

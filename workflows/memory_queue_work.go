@@ -155,7 +155,7 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	if q.putBack(t, left); len(left) > 0 {
 		t.batch = true
 	}
-	head := certainly(ctx, "what became of session "+shortID(end.Thread), endContexts, queue.EndInput{
+	head := certainly(ctx, "outcome of session "+shortID(end.Thread), endContexts, queue.EndInput{
 		User: q.input.User, Agent: q.input.Agent, Head: q.head,
 		End: schema.ContextProcessedPayload{QueueResult: end, To: to, Since: q.nothingUpTo(t)},
 	})

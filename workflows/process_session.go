@@ -102,7 +102,7 @@ func validateSource(in schema.ProcessSessionInput) error {
 	case in.AskGivenUp:
 		return errors.New("ask_given_up is for a build that is tried again: give retry with it")
 	case len(in.Queued) > 0 && (inline || in.FromLog || in.URI != "" || in.Grant != "" || in.Format != "" || in.Date != ""):
-		return errors.New("queued names what the queue holds: leave out uri, messages, from_log, grant, format and date")
+		return errors.New("queued names messages of the queue: leave out uri, messages, from_log, grant, format and date")
 	case len(in.Queued) > MaxQueuedAtOnce || !slices.IsSorted(in.Queued):
 		return fmt.Errorf("queued names %d positions: want up to %d, in order", len(in.Queued), MaxQueuedAtOnce)
 	case len(in.Queued) > 0:

@@ -34,7 +34,7 @@ func RealignSession(ctx workflow.Context, in schema.SessionKey) (schema.RealignS
 		return schema.RealignSessionResult{}, describeFailure(r.progress.Step, err).end(err)
 	}
 	r.progress.Status, r.progress.Step = schema.BuildSuccess, ""
-	workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pieces judged anew · %d newly proven · %d no longer", result.Pieces, result.Proven, result.Unproven))
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pieces judged again · %d newly proven · %d no longer", result.Pieces, result.Proven, result.Unproven))
 	return result, nil
 }
 
@@ -49,7 +49,7 @@ func (r *realignSession) run(ctx workflow.Context) (result schema.RealignSession
 	result.SessionID = r.session.SessionID
 	r.progress.Step = schema.StepRealign
 	in := evidence.RealignInput{SessionKey: r.session, At: workflow.Now(ctx).UTC()}
-	judged, err := call(storeWork(ctx, "what older rules judged"), evidences.RealignSession, in)
+	judged, err := call(storeWork(ctx, "evidence judged by older rules"), evidences.RealignSession, in)
 	if err != nil {
 		return result, err
 	}

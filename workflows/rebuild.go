@@ -113,7 +113,7 @@ func (r *rebuild) tables(ctx workflow.Context) error {
 	}
 	apart, _ := workflow.NewDisconnectedContext(ctx)
 	in := build.ShadowInput{ID: r.id, Projections: r.names}
-	dropped := workflow.ExecuteActivity(storeWork(apart, "drop what is not in use"), rebuilds.FinishRebuild, in).Get(apart, nil)
+	dropped := workflow.ExecuteActivity(storeWork(apart, "drop unused tables"), rebuilds.FinishRebuild, in).Get(apart, nil)
 	if err == nil {
 		err = dropped
 	}

@@ -397,7 +397,7 @@ func TestSessionBatchRefuses(t *testing.T) {
 		`flush "whim": want one of`:   {URI: "/x", Flush: "whim"},
 		"printable ASCII":             {URI: "/x", Notify: "작업"},
 		"holds a control character":   {URI: "/x", Project: "a\nb"},
-		"continued is what a run":     {URI: "/x", Continued: &schema.BatchState{}},
+		"continued is the state":      {URI: "/x", Continued: &schema.BatchState{}},
 		"make a workflow id of":       {URI: "/x", Project: strings.Repeat("가", 60), User: strings.Repeat("나", 60)},
 		"user \"xxxxxxxxxxxxxxxxxxxx": {URI: "/x", User: strings.Repeat("x", 201)},
 	} {

@@ -18,7 +18,7 @@ const (
 	busyAtOnce = 16
 )
 
-const indexTitle = "index what is pending"
+const indexTitle = "index pending items"
 
 // messagesLater returns how long messages wait. Most sessions are done by then and do not compete with them for the
 // machine.

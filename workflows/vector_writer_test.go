@@ -297,7 +297,7 @@ func TestVectorWriterRebuildsInTurns(t *testing.T) {
 	}
 	require.Equal(t, 5, u.result.(vector.RebuildResult).Items)
 	require.Equal(t, u.result, same.result, "it has been asked for already")
-	require.Contains(t, q.Long, "make the collection anew: ")
+	require.Contains(t, q.Long, "rebuild the collection: ")
 	require.Equal(t, []int{1, 5}, []int{q.LongSeen, q.LongTotal})
 	order := r.order()
 	require.Equal(t, []string{"IndexPending", "RebuildCollection", "RebuildCollection"}, order[:3])

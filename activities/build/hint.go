@@ -18,13 +18,13 @@ var hints = map[string]string{
 	schema.ErrorModelBlocked:     "the provider's filter stops this text: another model may answer",
 	schema.ErrorModelCut:         "the answer broke off at the model's limit: raise --max-output-tokens of the worker, then retry with --force, or use another model",
 	schema.ErrorModelUnreadable:  "the model does not answer in the form it is asked for: see --model-format of the worker, then retry with --force, or use another model",
-	schema.ErrorModelMalformed:   "what answered is not the provider: see --model-url of the worker and what stands between, then retry",
+	schema.ErrorModelMalformed:   "the answer is not from the provider: see the worker's --model-url and any proxy in between, then retry",
 	schema.ErrorModelRejected:    "the model ended without an answer: another model may give one",
 
 	schema.ErrorStoreUnavailable: "ClickHouse did not answer in time: see starter doctor, then retry",
 	schema.ErrorStoreRejected:    "ClickHouse refused the request: see the rights of its user and whether its schema is the program's, with starter doctor",
-	schema.ErrorCorruptLog:       "an event is not what was written: restore the table events_raw from a backup, and report it",
-	schema.ErrorConcurrentWriter: "somebody else wrote the same stream: see that one workflow alone does, then retry",
+	schema.ErrorCorruptLog:       "a stored event is corrupt: restore the table events_raw from a backup, and report it",
+	schema.ErrorConcurrentWriter: "another writer wrote to the same stream: make sure that only one does, then retry",
 
 	schema.ErrorVectorUnavailable: "Weaviate or the embedder did not answer: see starter doctor, then retry",
 	schema.ErrorVectorRejected:    "Weaviate or the embedder refused the request: see its key and the embedder's settings with starter doctor",
@@ -32,7 +32,7 @@ var hints = map[string]string{
 	schema.ErrorTaskRefused:       "the change breaks a rule of tasks, as the error says: see starter task show",
 	schema.ErrorTaskNotFound:      "there is no such task in the project: see starter tasks",
 	schema.ErrorFactRefused:       "the change breaks a rule of facts, as the error says: see starter facts",
-	schema.ErrorGraduationRefused: "what is asked for does not fit how the memories stand, as the error says: see starter entry show",
+	schema.ErrorGraduationRefused: "the request does not fit the state of the entries, as the error says: see starter entry show",
 	schema.ErrorErased:            "it was forgotten, and is kept out: see starter forget list; starter forget lift admits it again",
 	schema.ErrorErasing:           "an erasure is at work on it, and ends in some minutes: see starter forget list",
 	schema.ErrorEntryNotFound:     "there is no such memory in the project: see starter search",
@@ -53,7 +53,7 @@ var hints = map[string]string{
 	schema.ErrorInternal:            "this is a bug: report the error with the output of builds show; another version may succeed",
 
 	schema.ErrorTimeout:     "it took longer than it may: see whether workers run and answer, with starter doctor, then retry",
-	schema.ErrorCancelled:   "somebody cancelled it: retry if it is wanted after all",
+	schema.ErrorCancelled:   "it was cancelled: retry if it is wanted after all",
 	schema.ErrorInterrupted: "its workflow ended without a word: it was terminated, or ran for too long: retry",
 }
 

@@ -295,7 +295,7 @@ func keptFact(s schema.FactSkippedPayload) Problem {
 	found := Problem{Kind: ProblemFact, Where: fmt.Sprintf("removal of fact %s %q", s.FactID, s.Content), Reason: words(s.Skipped) + ": " + s.Detail}
 	switch {
 	case s.FactID == "":
-		found.Where, found.Retry = "review of facts", "what it concerns is kept; facts are reviewed again with the next messages"
+		found.Where, found.Retry = "review of facts", "the facts in question are kept; facts are reviewed again with the next messages"
 	case s.Skipped != schema.SkippedRemovalGone:
 		found.Retry = "the fact is kept: if it no longer holds, delete it with starter facts delete"
 	}

@@ -127,7 +127,7 @@ func TestI8Problems(t *testing.T) {
 		{Kind: build.ProblemFact, Where: `removal of fact fact_2 "I like Go"`, Reason: "removal of gone fact: it was gone"},
 		{
 			Kind: build.ProblemFact, Where: "review of facts", Reason: "review not answered: m: blocked",
-			Retry: "what it concerns is kept; facts are reviewed again with the next messages",
+			Retry: "the facts in question are kept; facts are reviewed again with the next messages",
 		},
 		{
 			Kind: build.ProblemTask, Where: fmt.Sprintf("task %s %q", ids.task[:8], "Write the report"),

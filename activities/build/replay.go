@@ -333,7 +333,7 @@ func (r *replay) read(result llm.ReplayResult) {
 	for _, w := range result.Moved {
 		r.result.Differences = append(r.result.Differences, Difference{
 			In: "windows", Key: windowText(w.Window), What: Changed,
-			Fields: []FieldDifference{{Field: "hash of what it shows", Recorded: w.Window.Hash, Replayed: w.Hash}},
+			Fields: []FieldDifference{{Field: "hash of its messages", Recorded: w.Window.Hash, Replayed: w.Hash}},
 		})
 	}
 }

@@ -299,7 +299,7 @@ func TestCheckRetry(t *testing.T) {
 	for says, in := range map[string]schema.RetryBuildsInput{
 		"no build is selected": {}, "not both": {Builds: []string{"b"}, Failed: true}, `class "x"`: {Failed: true, Classes: []schema.FailureClass{"x"}},
 		"force is for builds": {Failed: true, Force: true}, "at_once -1": {Partial: true, AtOnce: -1},
-		"1001 builds: give 1000 at most": {Builds: make([]string, 1001)}, "or what selects them": {Builds: []string{"b"}, Project: "p"},
+		"1001 builds: give 1000 at most": {Builds: make([]string, 1001)}, "or a selection of them": {Builds: []string{"b"}, Project: "p"},
 	} {
 		require.ErrorContains(t, in.Validate(), says)
 	}

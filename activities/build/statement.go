@@ -20,7 +20,7 @@ func (l Last) statement(in OpenInput) (*schema.Statement, error) {
 	case held == nil:
 		return nil, fmt.Errorf("session %q holds a conversation: leave out session_id, and the statement gets a session of its own", in.SessionID)
 	case in.Statement == nil:
-		return nil, fmt.Errorf("session %q holds what a person stated, and no conversation: give another session_id", in.SessionID)
+		return nil, fmt.Errorf("session %q holds a person's statement, not a conversation: give another session_id", in.SessionID)
 	case *held != *in.Statement:
 		return nil, fmt.Errorf("session %q holds another statement: leave out session_id, and each statement gets a session of its own", in.SessionID)
 	}

@@ -31,7 +31,7 @@ func TestSessionHoldsStatementOrConversation(t *testing.T) {
 		"conversation from the log":   {started(nil), OpenInput{FromLog: true}, nil, ""},
 		"another one":                 {started(said), OpenInput{Statement: other}, nil, "holds another statement"},
 		"statement in a conversation": {started(nil), OpenInput{Statement: said}, nil, "holds a conversation"},
-		"conversation in a statement": {started(said), OpenInput{}, nil, "holds what a person stated"},
+		"conversation in a statement": {started(said), OpenInput{}, nil, "holds a person's statement"},
 	} {
 		got, err := tt.last.statement(tt.in)
 		require.Equal(t, tt.want, got, name)

@@ -27,7 +27,7 @@ func (r *Reader) Contesting(ctx context.Context, project string, ids []string) (
 		return err
 	}, "SELECT entry_id, other_id FROM entry_changes_raw FINAL"+where.sql()+" ORDER BY entry_id, other_id", where.args...)
 	if err != nil {
-		return nil, fmt.Errorf("read what contests entries: %w", err)
+		return nil, fmt.Errorf("read the entries that contest others: %w", err)
 	}
 	return out, nil
 }

@@ -270,7 +270,7 @@ func (a *Activities) endExecutions(ctx context.Context, in Input, memories []Mem
 }
 
 func (a *Activities) terminate(ctx context.Context, e Execution) error {
-	return failed("end", e, a.temporal.TerminateWorkflow(ctx, e.WorkflowID, e.RunID, "what it holds is to be forgotten"))
+	return failed("end", e, a.temporal.TerminateWorkflow(ctx, e.WorkflowID, e.RunID, "its content is being erased"))
 }
 
 // executions calls f with the executions of the namespace, of one type or of all.

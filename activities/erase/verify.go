@@ -206,7 +206,7 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 		return nil
 	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type IN ?`, table.Set(saidTypes))
 	if err != nil {
-		return fmt.Errorf("search what others have said: %w", err)
+		return fmt.Errorf("search the events of other streams: %w", err)
 	}
 	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string

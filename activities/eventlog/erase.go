@@ -132,7 +132,7 @@ func (x *Eraser) note(ctx context.Context, notes []erasing) error {
 			ids[i], streams[i], seqs[i], events[i], sums[i] = x.id, e.stream, e.seq, e.id, e.hash
 		}
 		if err := x.insert(ctx, `INSERT INTO erasing_raw (erasure_id, stream, seq, event_id, checksum)`, ids, streams, seqs, events, sums); err != nil {
-			return fmt.Errorf("note what is to be deleted: %w", err)
+			return fmt.Errorf("record the events to delete: %w", err)
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (e *StaleError) Error() string {
 var (
 	// ErrRebuilding is returned if another program starts to rebuild the same projection.
 	ErrRebuilding = errors.New("another rebuild of the projection has begun")
-	errRenewed    = errors.New("projection was made anew by a rebuild")
+	errRenewed    = errors.New("projection was rebuilt meanwhile")
 )
 
 // generation is the period between two rebuilds of a projector's tables.

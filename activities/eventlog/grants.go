@@ -140,7 +140,7 @@ func grantHint(err error) string {
 	case hasCode(err, codeAccessDenied):
 		return ": connect as a user that may make roles and has these rights with grant option, such as one with access_management"
 	case hasCode(err, codeNoAccessStorage):
-		return ": this server keeps users and roles in files alone: see worker migrate --print-grants for what to write there"
+		return ": this server keeps users and roles only in files: worker migrate --print-grants prints the lines to add there"
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ type ErasedError struct {
 }
 
 func (e *ErasedError) Error() string {
-	return fmt.Sprintf("this %s was forgotten on %s, and what is forgotten is not stored again; to admit it: starter forget lift %.8s",
+	return fmt.Sprintf("this %s was forgotten on %s, and is not stored again; to admit it: starter forget lift %.8s",
 		e.Kind, e.At.Format(time.DateOnly), e.ErasureID)
 }
 
@@ -80,7 +80,7 @@ func (s *Store) learnErasures(ctx context.Context, head uint64, now time.Time) e
 	}
 	stones, err := s.readTombstones(ctx, head)
 	if err != nil {
-		return fmt.Errorf("read what was forgotten: %w", err)
+		return fmt.Errorf("read the tombstones of erasures: %w", err)
 	}
 	s.erased.stones, s.erased.seq, s.erased.at = stones, head, now
 	s.tails.clear()

@@ -64,7 +64,7 @@ func (s *Source) Verify(e schema.Evidence, rule int) error {
 		return falsef("text %q is not the source's text at the span", e.Text)
 	}
 	if e.Aligned != e.Method.Aligns() {
-		return falsef("aligned is %t for what was found by method %q", e.Aligned, e.Method)
+		return falsef("aligned is %t for evidence found by method %q", e.Aligned, e.Method)
 	}
 	return s.verifyProof(q, e, rule)
 }

@@ -105,7 +105,7 @@ func (t *Tables) AsOf(ctx context.Context, user, agent string, ids []string, at 
 func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) ([]Change, error) {
 	out, err := t.changes(ctx, user, agent, "build_id = ? ORDER BY seq", buildID)
 	if err != nil {
-		return nil, fmt.Errorf("read what a build did to a memory: %w", err)
+		return nil, fmt.Errorf("read a build's changes to a memory: %w", err)
 	}
 	var ids []string
 	for _, c := range out {

@@ -22,7 +22,7 @@ func lasting(content string, quotes []string) (reason, detail string) {
 	case text.Trivial(content):
 		return schema.SkippedTrivial, "it only acknowledges"
 	case len(quotes) > 0 && allTrivial(quotes):
-		return schema.SkippedTrivial, fmt.Sprintf("what is quoted for it only acknowledges: %q", quotes[0])
+		return schema.SkippedTrivial, fmt.Sprintf("its quotes only acknowledge, such as %q", quotes[0])
 	case wordless(scrubUploads(content)) && !wordless(content):
 		return schema.SkippedUpload, "it only reports an upload, and the file is gone with the session"
 	case parrots(content, quotes):

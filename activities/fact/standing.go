@@ -95,7 +95,7 @@ func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []str
 	}, `SELECT DISTINCT duplicate_of, entry_id FROM facts_skipped_raw
 		WHERE user = ? AND agent = ? AND duplicate_of IN ? AND entry_id != '' ORDER BY entry_id`, user, agent, table.Set(factIDs))
 	if err != nil {
-		return nil, fmt.Errorf("read what says the same as facts: %w", err)
+		return nil, fmt.Errorf("read the entries that restate facts: %w", err)
 	}
 	rows, err := t.standing(ctx, user, agent, ids)
 	if err != nil {

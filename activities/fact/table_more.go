@@ -82,7 +82,7 @@ func (t *Tables) confirmed(ctx context.Context, user, agent string) (map[string]
 	}, `SELECT duplicate_of, max(ts) FROM facts_skipped_raw WHERE user = ? AND agent = ? AND duplicate_of != '' AND entry_id != ''
 		GROUP BY duplicate_of`, user, agent)
 	if err != nil {
-		return nil, fmt.Errorf("read what says the same as facts: %w", err)
+		return nil, fmt.Errorf("read when facts were last restated: %w", err)
 	}
 	return out, nil
 }

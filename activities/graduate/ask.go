@@ -169,7 +169,7 @@ func (q *question) readAnswered(ctx context.Context) error {
 	}
 	q.done = true
 	for i, id := range q.in.EntryIDs {
-		q.result.Entries[i] = AskedEntry{id, AskLeftOut, "nobody was asked about it"}
+		q.result.Entries[i] = AskedEntry{id, AskLeftOut, "the model was not asked about it"}
 		for n := i; n < len(ids); n += len(q.in.EntryIDs) {
 			event, ok := found[ids[n]]
 			switch {

@@ -132,7 +132,7 @@ func (c Command) checkTexts() error {
 		}
 	}
 	if strings.ContainsAny(c.Action, "\n\r") {
-		return errors.New("action has a line break: say in one line what was decided; because takes the reasons")
+		return errors.New("action has a line break: give the decision in one line; because takes the reasons")
 	}
 	return cmp.Or(checkText("because", c.Because, maxTextBytes), checkText("action", c.Action, maxTextBytes),
 		checkText("text", c.Text, maxTextBytes))

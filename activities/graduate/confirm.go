@@ -77,8 +77,8 @@ func (a *Activities) upholds(ctx context.Context, s *statement, e schema.Entry) 
 		return err
 	}
 	for _, failure := range obligation.NewSession(held).Facts(e).Check() {
-		return refusedf("entry %q does not say what session %q states: %s; correct it instead, with `entry correct`",
-			s.ID, s.EvidenceSessionID, failure.Reason)
+		return refusedf("session %q does not state entry %q: %s; correct it instead, with `entry correct`",
+			s.EvidenceSessionID, s.ID, failure.Reason)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func WholeSentences(ctx context.Context, log *eventlog.Store, key schema.Session
 	out := make([]schema.Evidence, len(e.Evidence))
 	for i, piece := range e.Evidence {
 		if !piece.Found {
-			return nil, refusedf("entry %q: quote %d is not found in session %q (%s): what nobody said can't be confirmed; correct the entry instead",
+			return nil, refusedf("entry %q: quote %d is not found in session %q (%s): only the session's words can be confirmed; correct the entry instead",
 				e.ID, i+1, key.SessionID, piece.Reason)
 		}
 		if piece.Proven && e.EvidenceRule == evidence.Rule {

@@ -78,7 +78,7 @@ func (l loader) pending(ctx context.Context, project string) ([]pendingSession, 
 		project, project, schema.SessionPrefix, project, project, schema.GraduateStream(project), project,
 		uint32(PolicyVersion), uint32(pair.Version), maxPassSessions+1)
 	if err != nil {
-		return nil, fmt.Errorf("read what graduation has to consider of project %q: %w", project, err)
+		return nil, fmt.Errorf("read the sessions that await graduation in project %q: %w", project, err)
 	}
 	return out, nil
 }
@@ -263,7 +263,7 @@ func readMarks(ctx context.Context, conn table.Conn, project string, entries map
 			WHERE project = ? AND entry_id IN ? AND kind IN ('stage', 'graduate_status', 'graduate_stage', 'link', 'answer')
 			ORDER BY created_at, version`, project, table.Set(part))
 		if err != nil {
-			return fmt.Errorf("read what graduation said of entries: %w", err)
+			return fmt.Errorf("read graduation's changes to entries: %w", err)
 		}
 	}
 	return nil

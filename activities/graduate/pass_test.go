@@ -340,7 +340,7 @@ func TestDecisions(t *testing.T) {
 		"is deprecated":            func(c *Command) { c.EntryIDs = []string{ids[0]} },
 		"its own user and agent":   func(c *Command) { c.User = "somebody else" },
 		"no such entry":            func(c *Command) { c.Project = "q" },
-		"what was known before":    func(c *Command) { c.At = spring },
+		"rests on earlier entries": func(c *Command) { c.At = spring },
 		"action is empty":          func(c *Command) { c.Action = " " },
 		"entry_ids is empty":       func(c *Command) { c.EntryIDs = nil },
 		"at most 500 entries":      func(c *Command) { c.EntryIDs = make([]string, 501) },

@@ -138,7 +138,7 @@ func (p *planner) correction(s *statement) (*statement, string) {
 			continue
 		}
 		if target := p.entries[other.Corrects]; target != nil && target.Scope == s.Scope && target != s && p.relation(s, target).Kind == pair.Restatement {
-			return other, "a person corrected what says the same"
+			return other, "a person corrected an entry that says the same"
 		}
 		if r := p.relation(s, other); r.Kind == pair.Conflict {
 			return other, "its session corrects it: " + r.Reason
@@ -304,7 +304,7 @@ func (p *planner) verify(focus []*statement) {
 		}
 		p.promote(s, schema.StageVerified, schema.EntryGraduatedPayload{
 			Verifier: schema.VerifierGo,
-			Reasons: []string{fmt.Sprintf("verified: proven by what session %q states, and all obligations hold, by the Go verifier",
+			Reasons: []string{fmt.Sprintf("verified: proven by session %q, and all obligations hold, by the Go verifier",
 				s.EvidenceSessionID)},
 		})
 		p.result.Verified++

@@ -25,11 +25,11 @@ func (c Command) checkProposal() error {
 	case !slices.Contains(schema.Changes(), c.Change):
 		return fmt.Errorf("change is %q, want one of %q", c.Change, schema.Changes())
 	case c.Change == schema.ChangeCorrect && !worded:
-		return errors.New("text has no letter and no digit: say what is right, or propose to retire the entry")
+		return errors.New("text has no letter and no digit: give the corrected text, or propose to retire the entry")
 	case c.Change == schema.ChangeRetire && c.Text != "":
 		return errors.New("text is for a correction: leave it out, or propose to correct the entry")
 	case strings.ContainsAny(c.Text, "\n\r"):
-		return errors.New("text has a line break: say in one line what is right; because takes the reasons")
+		return errors.New("text has a line break: give the corrected text in one line; because takes the reasons")
 	}
 	return c.needs(strings.TrimSpace(c.Because) != "", "because")
 }

@@ -164,20 +164,20 @@ func TestProposalsRefused(t *testing.T) {
 	ids := b.say(inSession("p", "u", "s"), 0, spoken{text: storesEvents}, spoken{text: "TODO: write the report.", entryType: schema.EntryTaskNote})
 	long := strings.Repeat("가", schema.MaxStatementBytes/3)
 	for says, change := range map[string]func(*Command){
-		`change is "delete", want one of`:           func(c *Command) { c.Change = "delete" },
-		"text has no letter and no digit":           func(c *Command) { c.Text = " …\t" },
-		"text has a line break":                     func(c *Command) { c.Text = "a\nb" },
-		"text holds a control character":            func(c *Command) { c.Text = "a\x1b[31m" },
-		"text is no valid UTF-8":                    func(c *Command) { c.Text = "a\xff" },
-		"text has 9000 bytes, more than":            func(c *Command) { c.Text = strings.Repeat("a", 9000) },
-		"because is empty":                          func(c *Command) { c.Because = " \n" },
-		"text is for a correction":                  func(c *Command) { c.Change = schema.ChangeRetire },
-		"entry_ids has 0 ids":                       func(c *Command) { c.EntryIDs = nil },
-		"entry_ids has 2 ids":                       func(c *Command) { c.EntryIDs = ids },
-		"the name that the program itself goes by":  func(c *Command) { c.Actor = actorGraduation },
-		"says the same":                             func(c *Command) { c.Text = "the event store is clickhouse" },
-		"bytes, more than 8192: state what matters": func(c *Command) { c.Text = long },
-		"a task note can't be stated":               func(c *Command) { c.EntryIDs = ids[1:] },
+		`change is "delete", want one of`:             func(c *Command) { c.Change = "delete" },
+		"text has no letter and no digit":             func(c *Command) { c.Text = " …\t" },
+		"text has a line break":                       func(c *Command) { c.Text = "a\nb" },
+		"text holds a control character":              func(c *Command) { c.Text = "a\x1b[31m" },
+		"text is no valid UTF-8":                      func(c *Command) { c.Text = "a\xff" },
+		"text has 9000 bytes, more than":              func(c *Command) { c.Text = strings.Repeat("a", 9000) },
+		"because is empty":                            func(c *Command) { c.Because = " \n" },
+		"text is for a correction":                    func(c *Command) { c.Change = schema.ChangeRetire },
+		"entry_ids has 0 ids":                         func(c *Command) { c.EntryIDs = nil },
+		"entry_ids has 2 ids":                         func(c *Command) { c.EntryIDs = ids },
+		"the name that the program itself goes by":    func(c *Command) { c.Actor = actorGraduation },
+		"says the same":                               func(c *Command) { c.Text = "the event store is clickhouse" },
+		"bytes, more than 8192: state its main point": func(c *Command) { c.Text = long },
+		"a task note can't be stated":                 func(c *Command) { c.EntryIDs = ids[1:] },
 	} {
 		c := b.proposing("u", ids[0], schema.ChangeCorrect, "The event store is Postgres.")
 		change(&c)

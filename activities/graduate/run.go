@@ -244,7 +244,7 @@ func planRestore(c Command, list []*statement) ([]any, error) {
 	for _, s := range list {
 		if s.ended.status != schema.StatusDeprecated && s.ended.status != schema.StatusSuperseded {
 			if ended(s) {
-				return nil, refusedf("entry %q is superseded by what its own session was found to state later, and nobody retired it: process the session again", s.ID)
+				return nil, refusedf("entry %q was superseded by a later build of its session, and no one retired it: process the session again", s.ID)
 			}
 			return nil, refusedf("entry %q is %s: there is nothing to restore", s.ID, s.Status)
 		}
@@ -277,14 +277,14 @@ func (a *Activities) planDecide(ctx context.Context, c Command, list []*statemen
 	for _, s := range list {
 		switch {
 		case s.Scope != scope:
-			return nil, refusedf("entry %q is of user %q and agent %q, the decision of user %q and agent %q: a decision rests on what its own user and agent know",
+			return nil, refusedf("entry %q is of user %q and agent %q, the decision of user %q and agent %q: a decision rests on entries of its own user and agent",
 				s.ID, s.User, s.Agent, c.User, c.Agent)
 		case s.Status != schema.StatusActive:
 			return nil, refusedf("entry %q is %s: a decision rests on active entries", s.ID, s.Status)
 		case !reaches(s.Stage, schema.StageVerified):
 			return nil, refusedf("entry %q is %s: a decision rests on verified or certified entries; confirm the entry first", s.ID, s.Stage)
 		case s.OccurredAt.After(c.At):
-			return nil, refusedf("entry %q was stated on %s, after the decision of %s: a decision rests on what was known before",
+			return nil, refusedf("entry %q was stated on %s, after the decision of %s: a decision rests on earlier entries",
 				s.ID, s.OccurredAt.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
 		}
 		payload.Evidence = append(payload.Evidence, schema.DecisionEvidence{
@@ -317,7 +317,7 @@ func (a *Activities) taskGrounds(ctx context.Context, c Command) ([]schema.Decis
 		case !reaches(t.Stage, schema.StageVerified):
 			return nil, refusedf("task %q is %s: a decision rests on tasks that a verified memory states; confirm such a memory first", id, t.Stage)
 		case t.CreatedAt.After(c.At):
-			return nil, refusedf("task %q was created on %s, after the decision of %s: a decision rests on what was known before",
+			return nil, refusedf("task %q was created on %s, after the decision of %s: a decision rests on earlier tasks",
 				id, t.CreatedAt.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
 		}
 		out[i] = schema.DecisionEvidence{Kind: schema.GroundEntity, ID: id, Stage: t.Stage, Role: schema.RoleGround}
@@ -416,10 +416,10 @@ func (a *Activities) sayingTheSame(ctx context.Context, project string, ids []st
 		}, "SELECT entry_id, original_id FROM entries WHERE project = ? AND "+condition, project, table.Set(of))
 	}
 	if err := add("entry_id IN ?", ids); err != nil {
-		return nil, fmt.Errorf("read what says the same: %w", err)
+		return nil, fmt.Errorf("read the entries that say the same: %w", err)
 	}
 	if err := add("original_id IN ?", slices.Sorted(maps.Values(roots))); err != nil {
-		return nil, fmt.Errorf("read what says the same: %w", err)
+		return nil, fmt.Errorf("read the entries that say the same: %w", err)
 	}
 	for _, root := range slices.Collect(maps.Values(roots)) {
 		roots[root] = root

@@ -38,7 +38,7 @@ func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn,
 		return nil
 	}
 	if r.RequestID == "" || r.Project == "" || r.By == "" {
-		return errors.New("record what was retrieved: a request id, a project and what retrieved it are needed")
+		return errors.New("record retrieved entries: a request id, a project and the kind of retrieval are needed")
 	}
 	event, err := schema.NewEvent(
 		schema.EntriesRetrievedPayload{Scope: r.Scope, RequestID: r.RequestID, By: r.By, EntryIDs: ids[:min(len(ids), maxRetrieved)]},

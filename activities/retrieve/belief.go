@@ -71,7 +71,7 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 		}
 		rows, err = r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).IDs(missing), entry.Standing)
 		if err != nil {
-			return fmt.Errorf("read what took the place of entries or contests them: %w", err)
+			return fmt.Errorf("read the entries that replace or contest others: %w", err)
 		}
 		maps.Copy(known.rows, rows)
 	}

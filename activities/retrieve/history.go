@@ -75,7 +75,7 @@ func (r *search) remember(ctx context.Context, rows map[string]entry.Row) error 
 		err = r.recordings(ctx, ids, rows)
 	}
 	if err != nil {
-		return fmt.Errorf("read what was said of entries: %w", err)
+		return fmt.Errorf("read the histories of entries: %w", err)
 	}
 	return nil
 }

@@ -83,11 +83,11 @@ func (r *search) tasksThen() task.Selection {
 func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, error) {
 	observers, err := r.taskQueries().Observers(ctx, r.tasksThen(), taskIDs)
 	if err != nil {
-		return nil, fmt.Errorf("read what speaks of tasks: %w", err)
+		return nil, fmt.Errorf("read the entries about tasks: %w", err)
 	}
 	rows, err := r.entries.Current(ctx, r.query.Project, slices.Concat(slices.Collect(maps.Values(observers))...), entry.Standing)
 	if err != nil {
-		return nil, fmt.Errorf("read what speaks of tasks: %w", err)
+		return nil, fmt.Errorf("read the entries about tasks: %w", err)
 	}
 	return slices.DeleteFunc(taskIDs, func(id string) bool {
 		return !slices.ContainsFunc(observers[id], func(entryID string) bool {

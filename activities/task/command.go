@@ -97,7 +97,7 @@ func (c Command) Validate() error {
 	case !onTask && c.ConditionID == "" && c.CloseArtifact == "" && len(c.Confirm) == 0 && !c.ConfirmAll:
 		wrong = "nothing is asked for"
 	case (c.ConditionID == "") != (c.ResolveTo == ""):
-		wrong = "a condition and what it resolves to go together"
+		wrong = "a condition and its resolution must be given together"
 	case len(c.Block) > 0 && c.Status != "" && c.Status != schema.TaskBlocked:
 		wrong = fmt.Sprintf("a task with blockers cannot be %q", c.Status)
 	case c.Reported && (c.Status == schema.TaskDone) == (len(c.Block) > 0):
@@ -291,7 +291,7 @@ func (p *planner) blockerID(ctx context.Context, task Entity, text string) (stri
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%w: task %q does not wait for %q: task show lists what it waits for", ErrCommand, clip(task.Title), clip(text))
+	return "", fmt.Errorf("%w: task %q does not wait for %q: task show lists its blockers", ErrCommand, clip(task.Title), clip(text))
 }
 
 func (p *planner) retitle(ctx context.Context, task Entity, title string) error {

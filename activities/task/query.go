@@ -180,7 +180,7 @@ func (q *Queries) ListResolvedConditions(ctx context.Context, s Selection) ([]Re
 	}
 	targets, err := src.load(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("load what conditions resolve to: %w", err)
+		return nil, fmt.Errorf("load the targets of resolved conditions: %w", err)
 	}
 	out := make([]ResolvedCondition, len(conditions))
 	for i, c := range conditions {

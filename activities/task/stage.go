@@ -26,7 +26,7 @@ func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error 
 	}
 	observers, err := q.tables.observers(ctx, s, ids)
 	if err != nil {
-		return fmt.Errorf("read what observed tasks of project %q: %w", s.Project, err)
+		return fmt.Errorf("read the entries that observed tasks of project %q: %w", s.Project, err)
 	}
 	var entryIDs []string
 	for _, of := range observers {
@@ -34,7 +34,7 @@ func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error 
 	}
 	stages, err := entry.NewReader(q.tables.conn).Stages(ctx, entry.InProject(s.Project).IDs(entryIDs))
 	if err != nil {
-		return fmt.Errorf("read the stages of what observed tasks: %w", err)
+		return fmt.Errorf("read the stages of entries that observed tasks: %w", err)
 	}
 	for i, t := range tasks {
 		for _, id := range observers[t.ID] {

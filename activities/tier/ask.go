@@ -125,7 +125,7 @@ func readGathered(ctx context.Context, log *eventlog.Store, id string) (schema.D
 		err = boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	if err != nil {
-		return schema.DreamGatheredPayload{}, fmt.Errorf("read what the dream has gathered: %w", err)
+		return schema.DreamGatheredPayload{}, fmt.Errorf("read the gathered input of the dream: %w", err)
 	}
 	return schema.Decode[schema.DreamGatheredPayload](event)
 }

@@ -98,7 +98,7 @@ func (in CommitInput) Writer() schema.WriterInput {
 // Validate returns an error if the input is invalid.
 func (in CommitInput) Validate() error {
 	if in.Gathered == "" {
-		return errors.New("commit a dream: gathered is empty: it names the event with what the dream read")
+		return errors.New("commit a dream: gathered is empty: it names the event with the dream's input")
 	}
 	return schema.DeepDreamInput{User: in.User, Agent: in.Agent}.Validate()
 }

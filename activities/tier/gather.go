@@ -46,7 +46,7 @@ func (a *Activities) gatherDream(ctx context.Context, in GatherInput) (Gathered,
 		err = a.log.AdmitsTo(ctx, in.Writer().Stream()) // Rows of a recent erasure remain in the tables for a while.
 	}
 	if err != nil {
-		return Gathered{}, fmt.Errorf("gather what user %q, agent %q dreams of: %w", in.User, in.Agent, err)
+		return Gathered{}, fmt.Errorf("gather the input of a dream of user %q, agent %q: %w", in.User, in.Agent, err)
 	}
 	model := a.archive.Model()
 	_, local := model.(llm.Local)
@@ -65,7 +65,7 @@ func (a *Activities) gatherDream(ctx context.Context, in GatherInput) (Gathered,
 func (a *Activities) storeGathered(ctx context.Context, p schema.DreamGatheredPayload, at time.Time) (string, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
-		return "", fmt.Errorf("encode what was gathered: %w", err)
+		return "", fmt.Errorf("encode the gathered input: %w", err)
 	}
 	hash := schema.HashText(string(data))
 	event, err := schema.NewEvent(p, schema.Event{TS: at.UTC(), Actor: dreamActor, DedupeKey: schema.DreamGatheredKey(hash)})

@@ -220,7 +220,7 @@ var errNoFile = errors.New("it is not a file: move it away, for a file of the me
 var errDangling = errors.New("it is a link to a file that does not exist: make that file, or remove the link")
 
 // errChanged reports that another program wrote the file.
-var errChanged = errors.New("somebody changed it just now")
+var errChanged = errors.New("another program changed it just now")
 
 // Write replaces the file, at once or not at all, if it has not changed since it was read. The text is stored when
 // Write returns.

@@ -126,7 +126,7 @@ func (r Rebuilding) Count() (seen, total int) { return r.Seen, r.Total }
 
 // Title describes the progress of the rebuild for people.
 func (r Rebuilding) Title() string {
-	const title = "make the collection anew"
+	const title = "rebuild the collection"
 	switch r.Step {
 	case stepBegin:
 		return title

@@ -226,7 +226,7 @@ func (r *rebuild) follow(ctx context.Context) error {
 	options := eventlog.StreamOptions{After: r.Seq, Types: []string{schema.VectorIndexed}}
 	for event, err := range r.log.Stream(ctx, r.stream(), options) {
 		if err != nil {
-			return fmt.Errorf("read what was written meanwhile: %w", err)
+			return fmt.Errorf("read the objects written meanwhile: %w", err)
 		}
 		p, err := schema.Decode[schema.VectorIndexedPayload](event)
 		if err != nil {

@@ -236,7 +236,7 @@ func grantOf(keyFile, path string, q schema.QueuedContext) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is no file")
+		return "", errors.New("it is not a file")
 	}
 	key, err := grant.Key(keyFile)
 	if err != nil {

@@ -58,7 +58,7 @@ func (r *Ring) Handler(o HandlerOptions) http.Handler {
 			http.Error(w, fmt.Sprintf("more than %d bytes", maxRequestBytes), http.StatusRequestEntityTooLarge)
 			return
 		case err != nil:
-			http.Error(w, "the request broke off", http.StatusBadRequest)
+			http.Error(w, "the request was cut off", http.StatusBadRequest)
 			return
 		}
 		q.Body = io.NopCloser(bytes.NewReader(body))
@@ -72,7 +72,7 @@ func (o HandlerOptions) allow(h http.Header, q *http.Request) (refused string) {
 	origin, site := q.Header.Get("Origin"), q.Header.Get("Sec-Fetch-Site")
 	switch {
 	case origin == "" && (q.Method == http.MethodOptions || site != "" && site != "none"):
-		return "a web page has to tell its origin"
+		return "a web page must send its origin"
 	case origin == "":
 		return ""
 	case !slices.Contains(o.Origins, origin):

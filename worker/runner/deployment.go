@@ -44,7 +44,7 @@ func watchVersion(ctx context.Context, c client.Client, cfg service.Config, logg
 		if state := standingOf(v, routing); err == nil && state != last {
 			last = state
 			if state == versionCurrent {
-				logger.Info("this version is the current one: new work comes to it")
+				logger.Info("this version is the current one: it gets new work")
 			} else {
 				logger.Warn("this version is not the current one: "+state, "current", buildOf(routing.CurrentVersion),
 					"run", setCurrentCommand(&cfg))
@@ -86,9 +86,9 @@ func standingOf(v worker.WorkerDeploymentVersion, r client.WorkerDeploymentRouti
 	case r.CurrentVersion != nil && *r.CurrentVersion == v:
 		return versionCurrent
 	case r.RampingVersion != nil && *r.RampingVersion == v:
-		return fmt.Sprintf("%g %% of new work comes to it", r.RampingVersionPercentage)
+		return fmt.Sprintf("it gets %g %% of new work", r.RampingVersionPercentage)
 	default:
-		return "no new work comes to it, only that of sessions which began on it"
+		return "it gets no new work, only that of sessions begun on it"
 	}
 }
 

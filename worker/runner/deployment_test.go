@@ -26,10 +26,10 @@ func TestStandingOf(t *testing.T) {
 	t.Parallel()
 	v, other := worker.WorkerDeploymentVersion{DeploymentName: "d", BuildID: "1"}, worker.WorkerDeploymentVersion{DeploymentName: "d", BuildID: "2"}
 	require.Equal(t, versionCurrent, standingOf(v, client.WorkerDeploymentRoutingConfig{CurrentVersion: &v}))
-	require.Equal(t, "12.5 % of new work comes to it",
+	require.Equal(t, "it gets 12.5 % of new work",
 		standingOf(v, client.WorkerDeploymentRoutingConfig{CurrentVersion: &other, RampingVersion: &v, RampingVersionPercentage: 12.5}))
 	for _, r := range []client.WorkerDeploymentRoutingConfig{{}, {CurrentVersion: &other}} {
-		require.Contains(t, standingOf(v, r), "no new work comes to it")
+		require.Contains(t, standingOf(v, r), "it gets no new work")
 	}
 	require.Equal(t, "workers without a build id", buildOf(nil))
 }

@@ -21,7 +21,7 @@ func followEmbedder(ctx context.Context, s *service.Stores, cfg service.Config, 
 	}
 	chosen, err := llm.EmbedderOf(ctx, cfg.Embedder, choice.Chosen)
 	if err != nil {
-		logger.Warn("the embedder that was chosen can't be had here: what this worker processes is not indexed with it until a worker that has it runs",
+		logger.Warn("the chosen embedder is not available here: this worker's sessions are indexed with it once a worker that has it runs",
 			"embedder", choice.Chosen, "reason", err)
 		return false, nil
 	}

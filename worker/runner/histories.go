@@ -93,7 +93,7 @@ func (h *HistoryCheck) Run(ctx context.Context, cfg service.Config, logger *slog
 	}
 	_, _ = fmt.Fprintln(out)
 	if failed > 0 {
-		return fmt.Errorf("%d of %d %w: deploy beside the old workers with --build-id, or keep the old code behind workflow.GetVersion",
+		return fmt.Errorf("%d of %d %w: deploy next to the old workers with --build-id, or keep the old code behind workflow.GetVersion",
 			failed, replayed, ErrNotReplayed)
 	}
 	return nil

@@ -93,7 +93,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	}
 	rooms.build.Ended = copies.ended
 	if raw != nil {
-		logger.Info("what redaction takes out is kept, encrypted", "key", raw.KeyID())
+		logger.Info("redacted originals are kept, encrypted", "key", raw.KeyID())
 	}
 	if follows {
 		if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {
@@ -139,7 +139,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		catchUp(ctx, stores.Log, behind, rooms.indexes.WakePending, logger)
 		if err := graduate.WakeWaiting(ctx, stores.ClickHouse, stores.Temporal); err != nil && ctx.Err() == nil {
 			// The project's next session wakes it too.
-			logger.Warn("graduation is not told of the sessions that wait", "reason", err)
+			logger.Warn("graduation is not notified of waiting sessions", "reason", err)
 		}
 	}()
 	var ended error
@@ -183,9 +183,10 @@ func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			logger.Warn("copies of events are not looked for", "reason", err)
+			logger.Warn("the search for copies of events failed", "reason", err)
 		case n > 0:
-			logger.Warn("copies of events were hidden: the database does not deduplicate, or has forgotten what it stored", "copies", n)
+			logger.Warn("copies of events were hidden: the database does not deduplicate, or has forgotten earlier inserts",
+				"copies", n)
 		}
 		select {
 		case <-ctx.Done():
@@ -205,7 +206,7 @@ func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logge
 	for i, p := range standings {
 		switch {
 		case p.Stale():
-			logger.Warn("sessions wait for a projection to be made anew", "projection", p.Name, "made_by_version", p.Stored,
+			logger.Warn("sessions wait for a projection to be rebuilt", "projection", p.Name, "made_by_version", p.Stored,
 				"program_version", p.Program, "run", build.Command("rebuild", p.Name))
 		case strings.HasPrefix(p.Name, vector.OutboxPrefix) && p.Stored == 0:
 			// A new embedder: everything is indexed for it in the background.

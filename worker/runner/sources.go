@@ -38,8 +38,9 @@ func rawKeys(c *service.Config) (*keyring.Ring, error) {
 		return nil, nil
 	}
 	if c.RawKeyFile == "" {
-		return nil, errors.New("--keep-raw: what redaction takes out is kept encrypted or not at all: name the file of the keys by --raw-key-file, " +
-			"made by: (umask 077; echo \"$(date +%F) $(openssl rand -base64 32)\" > raw.keys)")
+		return nil, errors.New("--keep-raw: redacted originals are kept encrypted or not at all: " +
+			"name the file of the keys by --raw-key-file; " +
+			"create it with: (umask 077; echo \"$(date +%F) $(openssl rand -base64 32)\" > raw.keys)")
 	}
 	ring, err := keyring.Load("raw", c.RawKeyFile)
 	if err != nil {

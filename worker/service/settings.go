@@ -81,7 +81,7 @@ func (c *Config) memory() []settings.Setting {
 		{Name: "idris-only", Into: &c.IdrisOnly, Usage: "let no entry become verified without the Idris 2 compiler"},
 		{Name: "memory-root", Into: &c.MemoryRoot, Absent: "`" + DefaultMemoryRoot + "`", Usage: "directory or URL (`file`, `s3`, `gs`) of [the files](tiers-and-dreams.md#the-files) of the memory"},
 		{Name: "unsigned-erasures", Into: &c.UnsignedErasures,
-			Usage: "serve erasures that `starter forget` did not sign with this worker's key: whoever reaches Temporal may then erase"},
+			Usage: "serve erasures that `starter forget` did not sign with this worker's key: anyone who reaches Temporal may then erase"},
 		{Name: "eraser-dsn", Into: &c.EraserDSN, Absent: "none, and another worker has to serve it",
 			Usage: "ClickHouse's address with a user who [may erase](operating.md#clickhouse-roles): this worker then serves `starter forget`"},
 		{Name: "time-zone", Into: &c.TimeZone, Absent: "the machine's", Usage: "time zone of the days of daily records, such as `Europe/Berlin`"},
@@ -94,7 +94,7 @@ func (c *Config) run() []settings.Setting {
 	return []settings.Setting{
 		{Name: "stop-timeout", Into: &c.StopTimeout, Default: DefaultStopTimeout, Usage: "how long running activities may take to end on a stop"},
 		{Name: "metrics-address", Into: &c.MetricsAddress, Absent: "none", Usage: "host:port that serves the counts of `starter health` at `/metrics`, for Prometheus",
-			More: ", as gauges `axiommind_memory_<count>{project=\"…\"}`. Whoever reaches it sees the names of projects: the worker warns if it is not loopback"},
+			More: ", as gauges `axiommind_memory_<count>{project=\"…\"}`. Anyone who reaches it sees the names of projects: the worker warns if it is not loopback"},
 		{Name: "build-id", Into: c.setBuildID, Absent: "none, work comes at once", Usage: "version of this worker's code: work then comes once that version is the current one",
 			More: ", see [Deploy](operating.md#deploy-a-new-version)"},
 		{Name: "deployment", Into: c.setDeployment, Default: DefaultDeployment, Usage: "name that all versions of the worker share, with `--build-id`"},

@@ -142,7 +142,7 @@ func TestTLSClickHouse(t *testing.T) {
 		},
 		"another name": {
 			change: at("https", password, named.Address),
-			server: "clickhouse at https://" + named.Address, reason: "127.0.0.1", advice: "a name that stands in its certificate",
+			server: "clickhouse at https://" + named.Address, reason: "127.0.0.1", advice: "a name in its certificate",
 		},
 		"wrong password": {
 			change: at("https", secret, front.Address),
@@ -214,7 +214,7 @@ func TestTLSWeaviate(t *testing.T) {
 		},
 		"another name": {
 			change: environment{"AXIOMMIND_WEAVIATE_URL": "https://" + named.Address},
-			server: fmt.Sprintf("weaviate at %q", named.Address), reason: "127.0.0.1", advice: "a name that stands in its certificate",
+			server: fmt.Sprintf("weaviate at %q", named.Address), reason: "127.0.0.1", advice: "a name in its certificate",
 		},
 		"wrong key": {
 			change: environment{"WEAVIATE_API_KEY": secret},

@@ -30,8 +30,8 @@ var hints = []hint{
 	},
 	{
 		sign:        regexp.MustCompile(`certificate is (?:not )?valid for |cannot validate certificate for |not valid for any names|certificate name does not match`),
-		tls:         "address it by a name that stands in its certificate",
-		temporalTLS: "give the name that stands in its certificate by --temporal-tls-server-name",
+		tls:         "address it by a name in its certificate",
+		temporalTLS: "give the name in its certificate by --temporal-tls-server-name",
 	},
 	{
 		sign: regexp.MustCompile(`failed to verify certificate`), // Such as one that has expired.

@@ -74,7 +74,7 @@ func (s *Servers) Settings() []Setting {
 		{Name: "weaviate-url", Into: &s.WeaviateURL, Default: DefaultWeaviateURL, Usage: "Weaviate's address", More: "; its key is in `WEAVIATE_API_KEY`"},
 		{Name: "no-usage", Into: &s.NoUsage, Usage: "do not note which memories a search or a context returns; `health` then counts them as never retrieved"},
 		{Name: "no-queue", Into: &s.NoQueue, Readers: Hooks,
-			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nwhat waits in queues and processes none of it"},
+			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nthe backlog and processes none of it"},
 		{Name: "connect-timeout", Into: &s.ConnectTimeout, Default: DefaultConnectTimeout, Absent: "1m (starter: 10s)", Usage: "how long a server may take to come up"},
 	}
 }

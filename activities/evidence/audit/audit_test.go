@@ -311,12 +311,12 @@ func TestFinds(t *testing.T) {
 		"entry's span": {func(t *testing.T, r *record) {
 			shift(&r.entries[0].Evidence[0])
 			r.rows[0].Evidence = encodeEvidence(t, r.entries[0].Evidence)
-		}, "e0", schema.EntryMaterialized, "not what the log has: another span; runes", false},
+		}, "e0", schema.EntryMaterialized, "differs from the log: another span; runes", false},
 		"entry's flag": {func(_ *testing.T, r *record) {
 			r.entries[2].EvidenceAligned, r.rows[2].EvidenceAligned = true, true
 		}, "e2", schema.EntryMaterialized, "evidence_aligned is true, in the log false", true},
 		"entry's proof":   {func(_ *testing.T, r *record) { r.entries[2].EvidenceProven, r.rows[2].EvidenceProven = true, true }, "e2", schema.EntryMaterialized, "evidence_proven is true, in the log false", true},
-		"later span":      {later(func(s *loggedSet) { shift(&s.Evidence[0]) }), "e0", schema.EntryEvidenceSet, "not what the log has: another span; runes", false},
+		"later span":      {later(func(s *loggedSet) { shift(&s.Evidence[0]) }), "e0", schema.EntryEvidenceSet, "differs from the log: another span; runes", false},
 		"later flag":      {later(func(s *loggedSet) { s.EvidenceAligned = false }), "e0", schema.EntryEvidenceSet, "evidence_aligned is false, in the log true", true},
 		"later proof":     {later(func(s *loggedSet) { s.EvidenceProven = false }), "e0", schema.EntryEvidenceSet, "evidence_proven is false, in the log true", true},
 		"later rule":      {later(func(s *loggedSet) { s.Rule = 0 }), "e0", schema.EntryEvidenceSet, "its rule is 0, in the log 2", true},

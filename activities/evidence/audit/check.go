@@ -327,7 +327,7 @@ func (c *checker) compare(at storage, is, was judged) {
 				c.found(at, piece, "%s", problem)
 			}
 		case !equalPieces(*piece, was.evidence[i]):
-			problem := "not what the log has: another " + strings.Join(differences(*piece, was.evidence[i]), ", ")
+			problem := "differs from the log: another " + strings.Join(differences(*piece, was.evidence[i]), ", ")
 			if more := c.falsity(piece, was.rule); more != "" {
 				problem += "; " + more
 			}

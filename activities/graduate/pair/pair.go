@@ -171,9 +171,9 @@ func sameWords(a, b *statement) Relation {
 	if a.denies == b.denies {
 		return Relation{Kind: Conflict, Type: byStatus, Reason: "one gives the opposite status of the other"}
 	}
-	reason := "the newer one denies what the older one says"
+	reason := "the newer one denies the older one's claim"
 	if a.negative() {
-		reason = "the newer one says what the older one denies"
+		reason = "the newer one makes a claim that the older one denies"
 	}
 	return Relation{Kind: Conflict, Type: byNegation, Reason: reason}
 }

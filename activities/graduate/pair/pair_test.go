@@ -87,10 +87,10 @@ func TestRelations(t *testing.T) {
 		{"Parents' evening is on Tuesday.", "Parents' evening is on Friday.", "date", `"on Tuesday" before, "on Friday" now`},
 		{"Ines owns the kiosk.", "The kiosk is owned by Tariq.", "value", `"Ines" before, "Tariq" now`},
 		{"The lamp is on.", "The lamp is off.", "status", "one gives the opposite status of the other"},
-		{"We sell honey.", "We don't sell honey.", "negation", "the newer one denies what the older one says"},
-		{"We don't sell honey.", "We sell honey.", "negation", "the newer one says what the older one denies"},
+		{"We sell honey.", "We don't sell honey.", "negation", "the newer one denies the older one's claim"},
+		{"We don't sell honey.", "We sell honey.", "negation", "the newer one makes a claim that the older one denies"},
 		{"Honey beats sugar rather than syrup.", "Syrup beats sugar rather than honey.", "order", `"Honey" and "syrup" have changed places`},
-		{"Ines did not sign the lease.", "Ines signed the lease.", "negation", "the newer one says what the older one denies"},
+		{"Ines did not sign the lease.", "Ines signed the lease.", "negation", "the newer one makes a claim that the older one denies"},
 	} {
 		found := pair.Compare(c.older, c.newer)
 		require.Equal(t, pair.Relation{Kind: pair.Conflict, Type: c.kind, Reason: c.reason}, found, "%q, %q", c.older, c.newer)

@@ -37,7 +37,7 @@ func TestReadGoldSetRefuses(t *testing.T) {
 		`{"id":"q","qery":""}`: "qery is no known field",
 		`{"query":"x"}`:        "id is empty",
 		`{"id":"q","query":" ","relevant":[{"entry":"e"}]}`:                                      "query is empty",
-		`{"id":"q","query":"x"}`:                                                                 "relevant is empty: name what answers",
+		`{"id":"q","query":"x"}`:                                                                 "relevant is empty: give the answers",
 		`{"id":"q","query":"x","relevant":[]}`:                                                   "relevant is empty",
 		`{"id":"q","query":"x","abstain":true,"relevant":[{"entry":"e"}]}`:                       "leave out relevant or abstain",
 		`{"id":"q","query":"x","relevant":[{"entry":"e","task":"t"}]}`:                           "relevant[0] names entry and task",

@@ -89,7 +89,7 @@ func (q Question) validate() error {
 	case q.Abstain && len(q.Relevant) > 0:
 		return wrong("relevant", "is given for a question to abstain from: leave out relevant or abstain")
 	case !q.Abstain && len(q.Relevant) == 0:
-		return wrong("relevant", `is empty: name what answers, or add "abstain":true if nothing does`)
+		return wrong("relevant", `is empty: give the answers, or add "abstain":true if there are none`)
 	}
 	seen := map[string]int{}
 	for i, r := range q.Relevant {

@@ -19,7 +19,7 @@ import (
 )
 
 // Update is the flag -update of tests with golden files.
-var Update = flag.Bool("update", false, "write the golden file of what has none")
+var Update = flag.Bool("update", false, "write missing golden files")
 
 // everyCharacter begins the line of a golden file with the digest over all characters.
 const everyCharacter = "every character: "

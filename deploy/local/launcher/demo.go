@@ -47,10 +47,10 @@ func acts(samplesDir string, meaning bool) []act {
 	}
 	return append(list, []act{
 		{"Every stored span, checked against its source again", []string{"verify", "--project", "demo"}},
-		{"What is blocked, and by what", []string{"blocked", "--project", "demo"}},
-		{"What is reported done, for you to confirm", []string{"tasks", "--reported-done", "--project", "demo"}},
-		{"The night: what was proven and learned becomes core memory, and nothing else does", []string{"dream"}},
-		{"What ran", []string{"builds", "list", "--project", "demo"}},
+		{"Blocked tasks and their blockers", []string{"blocked", "--project", "demo"}},
+		{"Tasks reported done, for you to confirm", []string{"tasks", "--reported-done", "--project", "demo"}},
+		{"The night: proven memories and learned facts become core memory, and nothing else does", []string{"dream"}},
+		{"The builds so far", []string{"builds", "list", "--project", "demo"}},
 	}...)
 }
 
@@ -58,8 +58,8 @@ func acts(samplesDir string, meaning bool) []act {
 func afterwards() []act {
 	return []act{
 		{"ask something else", []string{"search", "why was a customer charged twice?", "--project", "demo"}},
-		{"what there is to do", []string{"tasks", "--project", "demo"}},
-		{"what is remembered of you", []string{"facts"}},
+		{"list the tasks", []string{"tasks", "--project", "demo"}},
+		{"list the facts about you", []string{"facts"}},
 		{"the same as text for a prompt", []string{"context"}},
 		{"core memory, and where each statement comes from", []string{"memory", "show", "--sources"}},
 		{"dream every night", []string{"schedule", "apply"}},

@@ -175,6 +175,6 @@ func newKeys() []byte {
 	raw := make([]byte, keyBytes)
 	_, _ = rand.Read(raw) // It never fails.
 	// The day distinguishes keys, should one be lost.
-	return fmt.Appendf(nil, "# The first key encrypts, all of them decrypt. What they have encrypted can't be read without them.\nlocal-%s %s\n",
+	return fmt.Appendf(nil, "# The first key encrypts, all of them decrypt. Data encrypted with a key can't be read without it.\nlocal-%s %s\n",
 		time.Now().Format(time.DateOnly), base64.StdEncoding.EncodeToString(raw))
 }

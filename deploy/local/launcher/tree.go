@@ -42,7 +42,7 @@ func sections() []section {
 			{name: "down", summary: "stop the servers that up started; their data is kept", flags: downCommand},
 		}},
 		{"This program", []command{
-			{name: "completion", arguments: "SHELL", summary: "print what makes a shell complete this program's commands",
+			{name: "completion", arguments: "SHELL", summary: "print the completion script of a shell",
 				flags: completionCommand, values: shells},
 			{name: "man", arguments: "DIR", summary: "write this program's man pages into a directory", flags: manCommand},
 		}},

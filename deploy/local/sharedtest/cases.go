@@ -143,7 +143,7 @@ func Decode(raw json.RawMessage, into any) string {
 	}
 	for key := range keys {
 		if _, ok := known[key]; !ok {
-			return fmt.Sprintf("do not know what %q means", key)
+			return fmt.Sprintf("unknown key %q", key)
 		}
 	}
 	return ""

@@ -65,7 +65,7 @@ func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		"":            "nothing is given",
 		`{"a": 1}`:    "",
-		`{"ab'c": 1}`: `do not know what "ab'c" means`,
+		`{"ab'c": 1}`: `unknown key "ab'c"`,
 		`{"a": "x"}`:  `cannot read {"a": "x"}: json: cannot unmarshal string into Go struct field .a of type int`,
 	} {
 		require.Equal(t, want, Decode(json.RawMessage(text), &into), text)

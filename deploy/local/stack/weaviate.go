@@ -43,8 +43,8 @@ func (s *Stack) startWeaviate(ctx context.Context) error {
 				return "on " + rest
 			},
 			// Its log of vectors is written 4 KiB at a time, so acknowledged vectors may be in its memory only.
-			caution: "vectors of the last minute may be lost, and those memories are found by words alone: " +
-				"go run ./starter rebuild vectors makes all of them anew",
+			caution: "vectors of the last minute may be lost, and their memories are then found by words alone: " +
+				"go run ./starter rebuild vectors rebuilds all vectors",
 		}, nil
 	})
 }

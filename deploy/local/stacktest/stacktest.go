@@ -79,7 +79,7 @@ func Main(m *testing.M) {
 	code := m.Run()
 	for _, dir := range made {
 		if err := os.RemoveAll(dir); err != nil {
-			fmt.Fprintln(os.Stderr, "remove what the tests made:", err)
+			fmt.Fprintln(os.Stderr, "remove the tests' directories:", err)
 		}
 	}
 	os.Exit(code)

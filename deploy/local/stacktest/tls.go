@@ -145,7 +145,7 @@ func NewFront(t testing.TB, a *Authority, server string, opts FrontOptions) *Fro
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.note(r)
 		if opts.Key != "" && r.Header.Get("Authorization") != "Bearer "+opts.Key {
-			http.Error(w, "a key that nobody knows", http.StatusUnauthorized)
+			http.Error(w, "unknown key", http.StatusUnauthorized)
 			return
 		}
 		proxy.ServeHTTP(w, r)

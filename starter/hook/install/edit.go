@@ -67,12 +67,12 @@ func parse(settings []byte) (*document, error) {
 	}
 	value, err := hujson.Parse([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("the settings are no JSON, and were left as they are: mend them first: %w", err)
+		return nil, fmt.Errorf("the settings are not JSON, and were left unchanged: fix them first: %w", err)
 	}
 	d.value = value
 	root, ok := d.value.Value.(*hujson.Object)
 	if !ok {
-		return nil, errors.New("the settings are no JSON object, and were left as they are")
+		return nil, errors.New("the settings are not a JSON object, and were left unchanged")
 	}
 	d.root = root
 	if len(root.Members) > 0 {
@@ -86,11 +86,11 @@ func parse(settings []byte) (*document, error) {
 			continue
 		}
 		if seen {
-			return nil, errors.New("the settings have hooks twice, and were left as they are: join them first")
+			return nil, errors.New("the settings have hooks twice, and were left unchanged: join them first")
 		}
 		seen = true
 		if d.hooks, ok = root.Members[i].Value.Value.(*hujson.Object); !ok {
-			return nil, errors.New("hooks in the settings is no object: they were left as they are")
+			return nil, errors.New("hooks in the settings is not an object: they were left unchanged")
 		}
 	}
 	return d, nil
@@ -104,7 +104,7 @@ func name(m hujson.ObjectMember) string {
 func (d *document) text() ([]byte, error) {
 	out := append([]byte(d.mark), d.value.Pack()...)
 	if _, err := hujson.Parse(bytes.TrimPrefix(out, []byte(byteOrderMark))); err != nil {
-		return nil, fmt.Errorf("change the settings: the result would be no JSON: %w", err)
+		return nil, fmt.Errorf("change the settings: the result would not be JSON: %w", err)
 	}
 	return out, nil
 }

@@ -50,7 +50,7 @@ func Open(path string) (*File, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the settings: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("read the settings: %q is no file", f.Path)
+		return nil, fmt.Errorf("read the settings: %q is not a file", f.Path)
 	case info.Size() > maxSettings:
 		return nil, fmt.Errorf("read the settings: %q has %d bytes, more than %d", f.Path, info.Size(), maxSettings)
 	}
@@ -84,7 +84,7 @@ func resolveLinks(path string) string {
 func (f *File) Write(text []byte) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("write the settings %q, which are as they were: %w", f.Path, err)
+			err = fmt.Errorf("write the settings %q, which are unchanged: %w", f.Path, err)
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {

@@ -44,7 +44,7 @@ func (d *document) add(h Hook) error {
 		}
 		groups, ok := event.Value.Value.(*hujson.Array)
 		if !ok {
-			return fmt.Errorf("hooks.%s in the settings is no list: they were left as they are", h.Event)
+			return fmt.Errorf("hooks.%s in the settings is not a list: they were left unchanged", h.Event)
 		}
 		return d.element(groups, indent, g)
 	}

@@ -111,12 +111,12 @@ func TestAddAndRemove(t *testing.T) {
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]string{
-		`{"model": `:                 "mend them first",
-		`{"a": 1} {"b": 2}`:          "mend them first",
-		`[]`:                         "no JSON object",
-		`"text"`:                     "no JSON object",
-		`{"hooks": []}`:              "hooks in the settings is no object",
-		`{"hooks": {"Stop": {}}}`:    "hooks.Stop in the settings is no list",
+		`{"model": `:                 "fix them first",
+		`{"a": 1} {"b": 2}`:          "fix them first",
+		`[]`:                         "not a JSON object",
+		`"text"`:                     "not a JSON object",
+		`{"hooks": []}`:              "hooks in the settings is not an object",
+		`{"hooks": {"Stop": {}}}`:    "hooks.Stop in the settings is not a list",
 		`{"hooks": {}, "hooks": {}}`: "hooks twice",
 	} {
 		_, err := install.Add(hook.ClaudeCode, []byte(settings), hooks("/opt/axhook"))
