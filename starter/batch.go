@@ -53,7 +53,7 @@ func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run 
 	bar := a.newProgress(0, w.unit)
 	bar.at(batchText(schema.BatchProgress{Listing: true}), 0, 0, w.unit)
 	if running {
-		bar.tell("already running as workflow " + run.GetID() + "; this is its progress")
+		bar.printOnce("already running as workflow " + run.GetID() + "; this is its progress")
 	}
 	stop := bar.watchBatch(ctx, c, run.GetID(), w)
 	var result schema.BatchResult

@@ -98,7 +98,7 @@ func (a *app) runDream(ctx context.Context, o *owner, in schema.DeepDreamInput) 
 	}, schema.WorkflowDeepDream, in)
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
-		bar.tell("a dream of " + unbroken(o.String()) + " is already running: this is its result, whatever its flags were")
+		bar.printOnce("a dream of " + unbroken(o.String()) + " is already running: this is its result, whatever its flags were")
 		run, joined, err = c.GetWorkflow(ctx, id, running.RunId), true, nil
 	}
 	if err != nil {

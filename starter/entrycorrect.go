@@ -148,7 +148,7 @@ func (a *app) correct(ctx context.Context, conn driver.Conn, in schema.ProcessSe
 		return err
 	}
 	out.BuildID = result.BuildID
-	rows, err := entry.NewReader(conn).Read(ctx, entry.OfSession(in.Key()), entry.Standing)
+	rows, err := entry.NewReader(conn).Read(ctx, entry.OfSession(in.Key()), entry.Lifecycle)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func goneText(f fact.Fact) string {
 }
 
 // factText describes whether the fact is no longer believed, or contested. It is empty otherwise.
-func factText(s *fact.Standing) string {
+func factText(s *fact.EntryStatus) string {
 	switch {
 	case s.Ended() && s.SupersededBy != "":
 		return ", superseded by " + short(s.SupersededBy)

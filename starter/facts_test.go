@@ -15,13 +15,13 @@ import (
 func TestFactsTellTheirStanding(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		standing *fact.Standing
+		standing *fact.EntryStatus
 		mark     string
 	}{
-		{&fact.Standing{Status: schema.StatusSuperseded, EndedBy: "ann", SupersededBy: "abcdefghi"}, ", superseded by abcdefgh"},
-		{&fact.Standing{Status: schema.StatusDeprecated, EndedBy: "ann", EndedBecause: "it\nmoved"}, ", retired: it moved"},
-		{&fact.Standing{Status: schema.StatusContested}, ", contested"},
-		{&fact.Standing{Status: schema.StatusSuperseded}, ""}, // by a newer extractor
+		{&fact.EntryStatus{Status: schema.StatusSuperseded, EndedBy: "ann", SupersededBy: "abcdefghi"}, ", superseded by abcdefgh"},
+		{&fact.EntryStatus{Status: schema.StatusDeprecated, EndedBy: "ann", EndedBecause: "it\nmoved"}, ", retired: it moved"},
+		{&fact.EntryStatus{Status: schema.StatusContested}, ", contested"},
+		{&fact.EntryStatus{Status: schema.StatusSuperseded}, ""}, // by a newer extractor
 		{nil, ""},
 	} {
 		require.Equal(t, tt.mark, factText(tt.standing))

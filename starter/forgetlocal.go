@@ -62,7 +62,7 @@ func (o *forgetOptions) concerns(key schema.SessionKey) bool {
 // seeks reports whether the text is erased wherever the session contains it.
 func (o *forgetOptions) seeks(key schema.SessionKey, text string) bool {
 	return o.Kind() == schema.EraseQuery && (o.User == "" || key.User == o.User) && (o.Project == "" || key.Project == o.Project) &&
-		erase.Holds(o.ErasureScope, text)
+		erase.Matches(o.ErasureScope, text)
 }
 
 func (o *forgetOptions) localContexts(dir statedir.Dir, drop bool) (n int, err error) {
@@ -155,7 +155,7 @@ func (o *forgetOptions) localLines(dir statedir.Dir, drop bool) (n int, err erro
 func (o *forgetOptions) names(line string) bool {
 	name := o.what()
 	if o.Kind() == schema.EraseQuery {
-		return erase.Holds(o.ErasureScope, line)
+		return erase.Matches(o.ErasureScope, line)
 	}
 	for range 3 {
 		if strings.Contains(line, name) {

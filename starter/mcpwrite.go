@@ -119,7 +119,7 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 		return "", err
 	}
 	var id string
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = withToolTimeout(ctx, func(ctx context.Context) (err error) {
 		id, err = s.app.propose(ctx, proposal{
 			Scope: schema.Scope{Project: row.Project, User: row.User, Agent: row.Agent}, EntryID: row.ID, Action: in.Action, Text: said, Because: because, Actor: c.by,
 		})
@@ -129,7 +129,7 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 		return "", err
 	}
 	if s.o.corrections == policyApply {
-		err := patiently(ctx, func(ctx context.Context) error { return s.app.acceptProposal(ctx, id, "policy/"+policyApply) })
+		err := withToolTimeout(ctx, func(ctx context.Context) error { return s.app.acceptProposal(ctx, id, "policy/"+policyApply) })
 		if err != nil {
 			return "", fmt.Errorf("it is proposed as %s, and not done yet: %w", short(id), err)
 		}
@@ -194,7 +194,7 @@ func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) 
 	if err != nil {
 		return err
 	}
-	err = patiently(ctx, func(ctx context.Context) error { return u.Send(ctx, temporalClient, result) })
+	err = withToolTimeout(ctx, func(ctx context.Context) error { return u.Send(ctx, temporalClient, result) })
 	var application *temporal.ApplicationError
 	switch {
 	case errors.As(err, &application) && application.Type() == schema.ErrorTaskNotFound:
@@ -205,8 +205,8 @@ func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) 
 	return err
 }
 
-// patiently runs do with a timeout shorter than that of the agent's client.
-func patiently(ctx context.Context, do func(context.Context) error) error {
+// withToolTimeout runs do with a timeout shorter than that of the agent's client.
+func withToolTimeout(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
 	err := do(ctx)

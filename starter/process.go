@@ -314,7 +314,7 @@ func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions
 			j.Result.Status = schema.BatchBusy
 			return nil
 		}
-		bar.tell(fmt.Sprintf("%s: is being processed already; new messages follow after that", j.Input.SessionID))
+		bar.printOnce(fmt.Sprintf("%s: is being processed already; new messages follow after that", j.Input.SessionID))
 		run, err = w.startAfter(ctx, c)
 	}
 	switch {

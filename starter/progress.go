@@ -228,7 +228,7 @@ func (p *progress) pendingActivities(ctx context.Context, c client.Client, workf
 	var unavailable *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
 	if errors.As(err, &unavailable) || errors.As(err, &late) {
-		p.tell("temporal at " + p.a.cfg.TemporalAddress + " does not answer; waiting for it")
+		p.printOnce("temporal at " + p.a.cfg.TemporalAddress + " does not answer; waiting for it")
 	}
 	if err != nil {
 		return nil
@@ -238,7 +238,7 @@ func (p *progress) pendingActivities(ctx context.Context, c client.Client, workf
 
 func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
 	if reason := activity.GetLastFailure().GetMessage(); reason != "" {
-		p.tell(fmt.Sprintf("%s: %s is tried again: %s", unbroken(who), activity.GetActivityType().GetName(),
+		p.printOnce(fmt.Sprintf("%s: %s is tried again: %s", unbroken(who), activity.GetActivityType().GetName(),
 			oneLine(plainWords(reason), maxErrorLine)))
 	}
 }
@@ -254,7 +254,7 @@ func writerOf(activity *workflow.PendingActivityInfo) string {
 	return says.WaitsFor
 }
 
-func (p *progress) tell(text string) {
+func (p *progress) printOnce(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.told[text] {

@@ -55,10 +55,10 @@ func (a *app) checkProjections(ctx context.Context, conn driver.Conn) []check {
 	if err == nil {
 		versions, err = a.indexes(conn, nil, embedder).Versions(ctx)
 	}
-	var standings []eventlog.Standing
+	var standings []eventlog.ProjectionStatus
 	if err == nil {
 		// Outboxes of other embedding versions have no consumer, and a new one is not behind: see checkInUse.
-		standings, err = log.Standings(ctx, build.Projections(conn, versions[0])...)
+		standings, err = log.ProjectionStatuses(ctx, build.Projections(conn, versions[0])...)
 	}
 	if err != nil {
 		return []check{bad("projections", err, "see the checks of clickhouse and the embedder")}
@@ -70,7 +70,7 @@ func (a *app) checkProjections(ctx context.Context, conn driver.Conn) []check {
 	return checks
 }
 
-func standingCheck(s eventlog.Standing) check {
+func standingCheck(s eventlog.ProjectionStatus) check {
 	c := check{Name: "projection " + s.Name, Mend: "run: " + build.Command("rebuild", s.Name)}
 	switch {
 	case s.Rebuilding:

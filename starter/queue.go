@@ -200,7 +200,7 @@ func (a *app) flush(ctx context.Context, o *owner, in schema.FlushInput) error {
 		ctx, cancel := context.WithTimeout(ctx, answerPatience)
 		defer cancel()
 		if _, _, err := readQueue(ctx, c, o); err != nil {
-			bar.tell("no answer yet; is a worker running, with memory switched on? starter doctor says")
+			bar.printOnce("no answer yet; is a worker running, with memory switched on? starter doctor says")
 		}
 	})
 	var result schema.FlushResult

@@ -178,7 +178,7 @@ func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progres
 	run, err := w.start(ctx, c, w.WorkflowID())
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
-		bar.tell(fmt.Sprintf("session%s is being processed; it is judged again after that", inScope(s.SessionKey)))
+		bar.printOnce(fmt.Sprintf("session%s is being processed; it is judged again after that", inScope(s.SessionKey)))
 		run, err = w.startAfter(ctx, c)
 	}
 	switch {

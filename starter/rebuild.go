@@ -109,17 +109,17 @@ func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.Rebuild
 			return result, false, err
 		}
 		if sameRebuild(other, in) {
-			bar.tell("this rebuild is already running: this is its result")
+			bar.printOnce("this rebuild is already running: this is its result")
 			err = bar.awaitRebuild(ctx, c, run, &result)
 			return result, true, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo see its progress: "+rebuildArgs(in))
 		}
-		bar.tell("another rebuild is running: " + rebuildArgs(other) + "; this one begins after it")
+		bar.printOnce("another rebuild is running: " + rebuildArgs(other) + "; this one begins after it")
 		err = bar.awaitRebuild(ctx, c, run, nil)
 		if ctx.Err() != nil {
 			return result, false, stoppedWaiting(ctx, err, "this rebuild has not begun")
 		}
 		if err != nil {
-			bar.tell("the other " + err.Error())
+			bar.printOnce("the other " + err.Error())
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 		return
 	}
 	if t := d.GetPendingWorkflowTask(); t.GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED && time.Since(t.GetScheduledTime().AsTime()) > pickUpTime {
-		p.tell("no worker has picked up the rebuild: start one with: go run ./worker")
+		p.printOnce("no worker has picked up the rebuild: start one with: go run ./worker")
 		p.at("waits for a worker", 0, 0, "events applied")
 		return // No worker would answer a query.
 	}
@@ -207,7 +207,7 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 	for _, activity := range d.GetPendingActivities() {
 		p.retried("rebuild", activity)
 		if activity.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED && time.Since(activity.GetScheduledTime().AsTime()) > pickUpTime {
-			p.tell("no worker continues the rebuild: start one with: go run ./worker")
+			p.printOnce("no worker continues the rebuild: start one with: go run ./worker")
 		}
 		writer = cmp.Or(writer, writerOf(activity))
 	}

@@ -92,7 +92,7 @@ func (a *app) watch(ctx context.Context, o *watchOptions, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	w := &watcher{app: a, o: o, c: c, roots: roots, since: since, state: state, seen: map[string]sight{}, told: map[string]bool{}}
+	w := &watcher{app: a, o: o, c: c, roots: roots, since: since, state: state, seen: map[string]scanState{}, told: map[string]bool{}}
 	return w.run(ctx)
 }
 
@@ -125,7 +125,7 @@ type watcher struct {
 	since time.Time
 	state *watchState
 	// seen contains the state of changed files at the last scan.
-	seen map[string]sight
+	seen map[string]scanState
 	// waiting are conversations that could not be enqueued yet, in order.
 	waiting []waitingSession
 	// fullUntil is when a full queue is tried again.
@@ -134,8 +134,8 @@ type watcher struct {
 	told map[string]bool
 }
 
-// sight is the state of a changed file, and the number of scans since.
-type sight struct {
+// scanState is the state of a changed file, and the number of scans since.
+type scanState struct {
 	mark  fileMark
 	looks int
 }
@@ -209,7 +209,7 @@ func (w *watcher) settled(path string, mark fileMark) bool {
 		delete(w.seen, path)
 		return true
 	}
-	w.seen[path] = sight{mark, s.looks + 1}
+	w.seen[path] = scanState{mark, s.looks + 1}
 	return false
 }
 

@@ -118,7 +118,7 @@ func TestEraserRole(t *testing.T) {
 	require.Equal(t, []string{"kept"}, column(t, conn, "SELECT event_id FROM events_raw"))
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO events_raw (event_id, stream, seq) VALUES ('tombstone', 's', 2)"))
 	x := eventlog.NewEraser(conn, "it's an erasure")
-	require.NoError(t, x.Settle(t.Context()))
+	require.NoError(t, x.WaitForMutations(t.Context()))
 	require.NoError(t, x.Delete(t.Context(), []string{"another's \\stream"}))
 	require.NoError(t, x.Apply(t.Context()))
 	at, err := x.Now(t.Context())

@@ -239,7 +239,7 @@ func rebuildKilled(t *testing.T, sessions int, killedIn []string) {
 		awaitScheduled(t.Context(), t, b.Temporal, run, activity)
 		if activity == "SwitchShadow" {
 			eventually(t, func() bool {
-				standings, err := b.Log.Standings(t.Context(), b.projections()...)
+				standings, err := b.Log.ProjectionStatuses(t.Context(), b.projections()...)
 				return err == nil && standings[0].Rebuilding
 			})
 		}

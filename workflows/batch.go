@@ -91,7 +91,7 @@ func (w batchOf[In]) run(ctx workflow.Context, in In, continued *schema.BatchSta
 	default:
 		b.state = *continued
 	}
-	b.tell(ctx)
+	b.showProgress(ctx)
 	if err := b.process(ctx); err != nil {
 		return b.state.Result, err
 	}
@@ -373,8 +373,8 @@ func (b *batchRun) ended() (n int) {
 	return n
 }
 
-// tell shows the progress of the batch.
-func (b *batchRun) tell(ctx workflow.Context) {
+// showProgress shows the progress of the batch.
+func (b *batchRun) showProgress(ctx workflow.Context) {
 	r := b.state.Result
 	line := fmt.Sprintf("%d of %d sessions", b.ended(), r.Items)
 	for _, status := range workflow.DeterministicKeys(r.Statuses) {

@@ -117,7 +117,7 @@ func (b *batchRun) count(ctx workflow.Context, o schema.BatchOutcome) {
 		b.pendingSince = workflow.Now(ctx)
 	}
 	b.pending = append(b.pending, o)
-	b.tell(ctx)
+	b.showProgress(ctx)
 }
 
 // reportSoon records outcomes in the background once there are reportAtOnce of them, or after a while.

@@ -88,7 +88,7 @@ func (d *deepDream) run(ctx workflow.Context) (schema.DeepDreamResult, error) {
 	refused := total.Files
 	if !d.input.DryRun && from == "" {
 		var err error
-		if refused, err = d.takeInEdits(ctx); err != nil {
+		if refused, err = d.importEdits(ctx); err != nil {
 			return total, err
 		}
 	}
@@ -147,9 +147,9 @@ func joinDreams(total, next schema.DeepDreamResult) schema.DeepDreamResult {
 	return next
 }
 
-// takeInEdits records people's edits of the files as events before anything is read. A file with an invalid edit is
+// importEdits records people's edits of the files as events before anything is read. A file with an invalid edit is
 // left alone until the person corrects it. The reason is returned, and the dream continues without the edit.
-func (d *deepDream) takeInEdits(ctx workflow.Context) (refused string, err error) {
+func (d *deepDream) importEdits(ctx workflow.Context) (refused string, err error) {
 	d.at(ctx, dreamFiles)
 	files := d.files(ctx)
 	files.All = true

@@ -34,7 +34,7 @@ func DreamNight(ctx workflow.Context, in schema.DreamNightInput) (schema.DreamNi
 		return n.result, describeFailure("find memories", err).end(err)
 	}
 	n.in.Date, n.result.Date = page.Date, page.Date
-	n.tell(ctx)
+	n.showProgress(ctx)
 	if err := n.dreamOf(ctx, page.Memories); err != nil {
 		return n.result, err
 	}
@@ -87,7 +87,7 @@ func (n *dreamNight) dreamOf(ctx workflow.Context, memories []tier.Memory) error
 			result, err := n.dream(ctx, m)
 			running--
 			n.count(m, result, err)
-			n.tell(ctx)
+			n.showProgress(ctx)
 		})
 	}
 	return workflow.Await(ctx, func() bool { return running == 0 })
@@ -139,8 +139,8 @@ func (n *dreamNight) failed(m tier.Memory, reason string) {
 	n.result.Failures = append(n.result.Failures, schema.DreamFailure{User: m.User, Agent: m.Agent, Reason: reason})
 }
 
-// tell shows the progress of the night.
-func (n *dreamNight) tell(ctx workflow.Context) {
+// showProgress shows the progress of the night.
+func (n *dreamNight) showProgress(ctx workflow.Context) {
 	lines := []string{n.result.Line()}
 	for _, f := range n.result.Failures {
 		lines = append(lines, fmt.Sprintf("- `%s`: %s", schema.MemoryStream(f.User, f.Agent), f.Reason))

@@ -123,8 +123,10 @@ func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	return f.result, failed
 }
 
-// told waits until all programs know the last event.
-func told(ctx workflow.Context, wait time.Duration) error { return workflow.Sleep(ctx, wait) }
+// waitPropagation waits until all programs know the last event.
+func waitPropagation(ctx workflow.Context, wait time.Duration) error {
+	return workflow.Sleep(ctx, wait)
+}
 
 func (f *forget) begin(ctx workflow.Context) error {
 	begun, err := call(eraseWork(ctx, "store the tombstone"), erasures.BeginErasure, f.in)
@@ -143,7 +145,7 @@ func (f *forget) lock(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	return told(ctx, begun.Wait)
+	return waitPropagation(ctx, begun.Wait)
 }
 
 func (f *forget) eraseLog(ctx workflow.Context) error {
@@ -154,7 +156,7 @@ func (f *forget) eraseLog(ctx workflow.Context) error {
 		if erased, err = call(eraseWork(ctx, "erase events"), erasures.EraseLog, f.in); err != nil {
 			return err
 		}
-		if err := told(ctx, erased.Wait); err != nil {
+		if err := waitPropagation(ctx, erased.Wait); err != nil {
 			return err
 		}
 	}

@@ -15,12 +15,12 @@ import (
 
 // The activities of erasures.
 
-func (r *rooms) BeginErasure(ctx context.Context, in erase.Input) (erase.Begun, error) {
-	return called(ctx, r, "BeginErasure", in, func() (erase.Begun, error) { return erase.Begun{Wait: 10 * time.Millisecond}, nil })
+func (r *rooms) BeginErasure(ctx context.Context, in erase.Input) (erase.BeginResult, error) {
+	return called(ctx, r, "BeginErasure", in, func() (erase.BeginResult, error) { return erase.BeginResult{Wait: 10 * time.Millisecond}, nil })
 }
 
-func (r *rooms) LockStreams(ctx context.Context, in erase.Input) (erase.Begun, error) {
-	return called(ctx, r, "LockStreams", in, func() (erase.Begun, error) { return erase.Begun{Wait: 10 * time.Millisecond}, nil })
+func (r *rooms) LockStreams(ctx context.Context, in erase.Input) (erase.BeginResult, error) {
+	return called(ctx, r, "LockStreams", in, func() (erase.BeginResult, error) { return erase.BeginResult{Wait: 10 * time.Millisecond}, nil })
 }
 
 func (r *rooms) EraseLog(ctx context.Context, in erase.Input) (erase.Erased, error) {

@@ -107,9 +107,9 @@ type memoryQueue struct {
 	// contexts.
 	threads map[queueKey]*queuedThread
 	order   []*queuedThread
-	// atWork are the sessions in progress. Others wait only for the last one, because those before it are slow.
+	// running are the sessions in progress. Others wait only for the last one, because those before it are slow.
 	// settling counts the sessions whose end is being recorded.
-	atWork   []*queuedThread
+	running  []*queuedThread
 	settling int
 
 	head  schema.StreamHead
@@ -152,10 +152,10 @@ func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
 			q.process(ctx, t)
 			continue
 		}
-		q.tellFull(ctx)
-		q.tell(ctx)
+		q.publishFull(ctx)
+		q.showState(ctx)
 		at := q.wakeAt()
-		idle := at.IsZero() && len(q.atWork) == 0
+		idle := at.IsZero() && len(q.running) == 0
 		if idle {
 			at = now.Add(timingOf(ctx).Idle)
 		}
@@ -277,9 +277,9 @@ func (q *memoryQueue) setAlarm(ctx workflow.Context, at time.Time) {
 	})
 }
 
-// nothingUpTo returns the position up to which nothing is pending. It does not count the contexts of the session that
+// lowWatermark returns the position up to which nothing is pending. It does not count the contexts of the session that
 // has ended, if one is given.
-func (q *memoryQueue) nothingUpTo(ended *queuedThread) uint64 {
+func (q *memoryQueue) lowWatermark(ended *queuedThread) uint64 {
 	up := q.head.Seq
 	if q.storing {
 		up = min(up, q.storedTo) // Contexts that are being stored may be before events that another activity has appended since.
@@ -287,7 +287,7 @@ func (q *memoryQueue) nothingUpTo(ended *queuedThread) uint64 {
 	for _, t := range q.order {
 		up = min(up, t.Positions[0]-1)
 	}
-	for _, t := range q.atWork {
+	for _, t := range q.running {
 		if t != ended {
 			up = min(up, t.taken.Positions[0]-1)
 		}
@@ -307,8 +307,8 @@ func (q *memoryQueue) recall(ctx workflow.Context) error {
 	return nil
 }
 
-// tellFull tells senders by the memo whether the queue accepts contexts of other sessions.
-func (q *memoryQueue) tellFull(ctx workflow.Context) {
+// publishFull tells senders by the memo whether the queue accepts contexts of other sessions.
+func (q *memoryQueue) publishFull(ctx workflow.Context) {
 	full := len(q.threads) >= schema.QueueNearlyFull || q.full && len(q.threads) >= schema.QueueNearlyFull*9/10
 	if full == q.full {
 		return
@@ -319,8 +319,8 @@ func (q *memoryQueue) tellFull(ctx workflow.Context) {
 	}
 }
 
-// tell shows the state of the queue.
-func (q *memoryQueue) tell(ctx workflow.Context) {
+// showState shows the state of the queue.
+func (q *memoryQueue) showState(ctx workflow.Context) {
 	line := fmt.Sprintf("%d sessions wait", len(q.order))
 	if at := q.dueAt(); !at.IsZero() {
 		line += ", next at " + at.UTC().Format(time.RFC3339)
@@ -330,7 +330,7 @@ func (q *memoryQueue) tell(ctx workflow.Context) {
 
 // handOver returns the state that the next run needs in addition to the log.
 func (q *memoryQueue) handOver() *schema.QueueContinued {
-	c := &schema.QueueContinued{Since: q.nothingUpTo(nil), NotBefore: q.notBefore, Last: q.last}
+	c := &schema.QueueContinued{Since: q.lowWatermark(nil), NotBefore: q.notBefore, Last: q.last}
 	for _, t := range q.order {
 		if t.batch {
 			c.FiringTo = max(c.FiringTo, t.Positions[0])

@@ -23,9 +23,9 @@ const (
 	logAgain = 10 * time.Minute
 )
 
-// certainly calls an activity of the queue until it succeeds. It must not give up, because the signals of a queue are
+// callUntilSuccess calls an activity of the queue until it succeeds. It must not give up, because the signals of a queue are
 // stored nowhere else.
-func certainly[In, Out any](ctx workflow.Context, what string, activity func(ctx workflow.Context, in In) (Out, error), in In) Out {
+func callUntilSuccess[In, Out any](ctx workflow.Context, what string, activity func(ctx workflow.Context, in In) (Out, error), in In) Out {
 	for pause := time.Second; ; pause = min(2*pause, logAgain) {
 		out, err := activity(storeWork(ctx, what), in)
 		if err == nil {
@@ -54,7 +54,7 @@ func (q *memoryQueue) load(ctx workflow.Context) {
 	in := queue.LoadInput{User: q.input.User, Agent: q.input.Agent, Since: q.since}
 	var debounce time.Duration
 	for n, more := 1, true; more; n++ {
-		page := certainly(ctx, "pending contexts", loadQueue, in)
+		page := callUntilSuccess(ctx, "pending contexts", loadQueue, in)
 		for _, t := range page.Threads {
 			q.merge(t)
 		}
@@ -118,7 +118,7 @@ func (q *memoryQueue) receive(ctx workflow.Context) {
 		q.storing, q.storedTo = true, q.head.Seq
 		for q.contexts.Len() > 0 {
 			q.store(ctx, q.receiveSome(ctx))
-			q.tellFull(ctx)
+			q.publishFull(ctx)
 		}
 		q.storing, q.changed = false, true
 	}
@@ -166,7 +166,7 @@ func (q *memoryQueue) store(ctx workflow.Context, contexts []schema.ContextEnque
 	}
 	now, before := workflow.Now(ctx).UTC(), q.head.Seq
 	q.storedTo = before
-	stored := certainly(ctx, fmt.Sprintf("%d contexts", len(contexts)), storeContexts, queue.StoreInput{
+	stored := callUntilSuccess(ctx, fmt.Sprintf("%d contexts", len(contexts)), storeContexts, queue.StoreInput{
 		User: q.input.User, Agent: q.input.Agent, At: now, Contexts: contexts, Head: q.head,
 	})
 	q.head = q.head.Highest(stored.Head)

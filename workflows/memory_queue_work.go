@@ -20,8 +20,8 @@ func (q *memoryQueue) process(ctx workflow.Context, t *queuedThread) {
 	t.taken = t.QueuedThread
 	t.QueuedThread, t.batch = schema.QueuedThread{Project: t.Project, Thread: t.Thread}, false
 	q.order = slices.DeleteFunc(q.order, func(o *queuedThread) bool { return o == t })
-	q.atWork = append(q.atWork, t)
-	q.tell(ctx)
+	q.running = append(q.running, t)
+	q.showState(ctx)
 	t.session = q.start(ctx, t)
 	q.await(ctx, t)
 	q.notBefore = workflow.Now(ctx).Add(schema.QueuePause)
@@ -39,7 +39,7 @@ func (q *memoryQueue) end(ctx workflow.Context, t *queuedThread) {
 	q.settling++
 	q.settle(ctx, t, result, err)
 	q.settling--
-	q.atWork = slices.DeleteFunc(q.atWork, func(o *queuedThread) bool { return o == t })
+	q.running = slices.DeleteFunc(q.running, func(o *queuedThread) bool { return o == t })
 	if t.session, t.taken = nil, (schema.QueuedThread{}); len(t.Positions) == 0 {
 		delete(q.threads, queueKey{t.Project, t.Thread})
 	}
@@ -49,11 +49,11 @@ func (q *memoryQueue) end(ctx workflow.Context, t *queuedThread) {
 // leave puts back the contexts of sessions in progress at the end of a run. The next run finds these sessions in
 // progress.
 func (q *memoryQueue) leave() {
-	for _, t := range q.atWork {
+	for _, t := range q.running {
 		q.putBack(t, t.taken.Positions)
 		t.batch = true
 	}
-	q.atWork = nil
+	q.running = nil
 }
 
 // sessionTime is how long a session may take.
@@ -69,7 +69,7 @@ func (q *memoryQueue) await(ctx workflow.Context, t *queuedThread) {
 	slotEnd := workflow.Now(ctx).Add(slotTime)
 	until := func() (at time.Time) { // Zero while no other session can follow.
 		for _, o := range q.order {
-			if o.waits() && len(q.atWork) <= maxSlow && (at.IsZero() || o.notBefore.Before(at)) {
+			if o.waits() && len(q.running) <= maxSlow && (at.IsZero() || o.notBefore.Before(at)) {
 				at = latest(slotEnd, o.notBefore)
 			}
 		}
@@ -141,7 +141,7 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 		if to = t.readTo(err, end.ErrorType); q.waitsOn(t, end.ErrorType, to > 0, now) {
 			q.putBack(t, t.taken.Positions)
 			if !t.batch {
-				q.tellFlushes(end, t.taken.Positions[len(t.taken.Positions)-1])
+				q.reportFlushes(end, t.taken.Positions[len(t.taken.Positions)-1])
 			}
 			return
 		}
@@ -155,12 +155,12 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	if q.putBack(t, left); len(left) > 0 {
 		t.batch = true
 	}
-	head := certainly(ctx, "outcome of session "+shortID(end.Thread), endContexts, queue.EndInput{
+	head := callUntilSuccess(ctx, "outcome of session "+shortID(end.Thread), endContexts, queue.EndInput{
 		User: q.input.User, Agent: q.input.Agent, Head: q.head,
-		End: schema.ContextProcessedPayload{QueueResult: end, To: to, Since: q.nothingUpTo(t)},
+		End: schema.ContextProcessedPayload{QueueResult: end, To: to, Since: q.lowWatermark(t)},
 	})
 	q.head = q.head.Highest(head)
-	q.tellFlushes(end, to)
+	q.reportFlushes(end, to)
 }
 
 // readTo returns the position up to which a failed session has stored its contexts, or 0 if it has stored none. A
@@ -236,7 +236,7 @@ func (q *memoryQueue) flush(ctx workflow.Context, in schema.FlushInput) (schema.
 	if err := workflow.Await(ctx, known); err != nil {
 		return schema.FlushResult{}, err
 	}
-	for _, t := range q.atWork {
+	for _, t := range q.running {
 		if wants(t.Project, t.Thread) {
 			f.want[queueKey{t.Project, t.Thread}] = t.taken.Positions[len(t.taken.Positions)-1]
 		}
@@ -259,8 +259,8 @@ func (q *memoryQueue) flush(ctx workflow.Context, in schema.FlushInput) (schema.
 	return f.result, nil
 }
 
-// tellFlushes reports the outcome of a session's contexts up to the position to the updates that wait for it.
-func (q *memoryQueue) tellFlushes(end schema.QueueResult, to uint64) {
+// reportFlushes reports the outcome of a session's contexts up to the position to the updates that wait for it.
+func (q *memoryQueue) reportFlushes(end schema.QueueResult, to uint64) {
 	k := queueKey{end.Project, end.Thread}
 	for _, f := range q.flushes {
 		if last, waits := f.want[k]; !waits || last > to {
@@ -312,7 +312,7 @@ func (q *memoryQueue) state() (schema.QueueState, error) {
 			s.Again = append(s.Again, t.failure())
 		}
 	}
-	for _, t := range q.atWork {
+	for _, t := range q.running {
 		running := t.taken
 		running.Positions = nil
 		s.Running = append(s.Running, running)

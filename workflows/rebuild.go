@@ -177,7 +177,7 @@ func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 			r.progress.Total += made.Events - planned
 			planned = made.Events
 		}
-		r.tell(ctx)
+		r.showProgress(ctx)
 	}
 	made.Seconds = workflow.Now(ctx).Sub(began).Seconds()
 	r.result.Projections = append(r.result.Projections, made)
@@ -198,7 +198,7 @@ func (r *rebuild) catchUp(ctx workflow.Context) error {
 		}
 		r.progress.Events += done.Events
 		r.progress.Total += done.Events
-		r.tell(ctx)
+		r.showProgress(ctx)
 		if done.Events <= fewEvents || done.Events > before/2 {
 			return nil
 		}
@@ -246,10 +246,10 @@ func (r *rebuild) enter(ctx workflow.Context, phase string) {
 		r.metrics = append(r.metrics, measured(ctx, r.progress.Phase, r.since, nil))
 	}
 	r.progress.Phase, r.since = phase, workflow.Now(ctx)
-	r.tell(ctx)
+	r.showProgress(ctx)
 }
 
-func (r *rebuild) tell(ctx workflow.Context) {
+func (r *rebuild) showProgress(ctx workflow.Context) {
 	p := r.progress
 	text := fmt.Sprintf("**%s** %s · %d of %d events", p.Phase, p.Projection, p.Events, p.Total)
 	if p.Phase == schema.RebuildDone {

@@ -119,7 +119,7 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 	}
 	ctx = eventlog.OfRun(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 	if attempt(ctx) > 1 {
-		ctx = eventlog.Again(ctx)
+		ctx = eventlog.WithRetry(ctx)
 	}
 	err = Recovered(ctx, func() (err error) {
 		out, err = work(ctx, in)

@@ -59,7 +59,7 @@ var errorTable = map[string][]row{
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
 	// Activities wait for a projection that is rebuilt, or that a person has to rebuild.
 	"eventlog.ErrRebuilding": {{err: eventlog.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
-	"eventlog.ErrCalledOff":  {{err: eventlog.ErrCalledOff, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.ErrCalledOff":  {{err: eventlog.ErrSwitchAborted, failureType: schema.ErrorStoreUnavailable}},
 	"eventlog.ErrShadowGone": {{err: eventlog.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.StaleError":    {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
 	// The cause is unknown if the log lacks an event that a caller was told of.

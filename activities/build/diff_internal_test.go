@@ -131,7 +131,7 @@ func TestReplayedSteps(t *testing.T) {
 			}
 			var did []string
 			for _, step := range []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize} {
-				if r.did(step) {
+				if r.ran(step) {
 					did = append(did, step)
 				}
 			}

@@ -116,7 +116,7 @@ func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	if err != nil || f.Running == nil {
 		return runs, err
 	}
-	if !f.tellsInterrupted() {
+	if !f.filtersInterrupted() {
 		return runs, MarkInterrupted(ctx, conn, f.Running, runs)
 	}
 	for i, r := range runs {
@@ -127,15 +127,15 @@ func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	return runs, nil
 }
 
-// tellsInterrupted reports whether the filter takes interrupted builds and not running ones, or the other way round.
-func (f Filter) tellsInterrupted() bool {
+// filtersInterrupted reports whether the filter takes interrupted builds and not running ones, or the other way round.
+func (f Filter) filtersInterrupted() bool {
 	return f.Running != nil && (f.Class != "" || slices.Contains([]schema.BuildStatus{schema.BuildRunning, schema.BuildFailed, StatusInterrupted}, f.Status))
 }
 
 // findInterrupted finds the interrupted builds if the filter must know them.
 func (f *Filter) findInterrupted(ctx context.Context, conn driver.Conn) (map[string]Run, error) {
 	out := map[string]Run{}
-	if !f.tellsInterrupted() {
+	if !f.filtersInterrupted() {
 		return out, nil
 	}
 	unended := *f

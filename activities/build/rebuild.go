@@ -75,7 +75,7 @@ func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPl
 	if absent != "" {
 		return plan, noProjection(absent, all)
 	}
-	chosen = eventlog.Together(all, chosen)
+	chosen = eventlog.RebuildSet(all, chosen)
 	sh, err := a.log.BeginShadow(ctx, in.ID, chosen...)
 	if err != nil {
 		return plan, err
@@ -84,7 +84,7 @@ func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPl
 	if _, err := eventlog.DropScratches(ctx, a.conn, eventlog.PurposeRebuild, keepScratch); err != nil {
 		return plan, err
 	}
-	standings, err := a.log.Standings(ctx, chosen...)
+	standings, err := a.log.ProjectionStatuses(ctx, chosen...)
 	if err != nil {
 		return plan, err
 	}

@@ -186,8 +186,8 @@ func (r *recording) extractor() schema.Extractor {
 	return r.started.Spec.Extractor
 }
 
-// did reports whether the build did the step, if only in part.
-func (r *recording) did(step string) bool {
+// ran reports whether the build did the step, if only in part.
+func (r *recording) ran(step string) bool {
 	at := slices.Index(resumableSteps, step)
 	if r.started.Resumed != nil && at < slices.Index(resumableSteps, r.started.Resumed.Step) {
 		return false
@@ -271,7 +271,7 @@ func (r *replay) note() {
 func (r *replay) steps(ctx context.Context) error {
 	key := r.started.SessionKey
 	entries := 0
-	if r.did(schema.StepExtract) {
+	if r.ran(schema.StepExtract) {
 		result, err := llm.Replay(ctx, r.log, llm.ReplayInput{
 			RecordInput: llm.RecordInput{SessionKey: key, BuildID: r.started.BuildID, At: r.startedAt}, Recorded: r.windows,
 			Statement: r.started.Statement,
@@ -282,12 +282,12 @@ func (r *replay) steps(ctx context.Context) error {
 		entries = result.Entries
 		r.read(result)
 	}
-	if r.did(schema.StepAlign) && !r.endedEmpty(entries) {
+	if r.ran(schema.StepAlign) && !r.endedEmpty(entries) {
 		if err := r.align(ctx); err != nil {
 			return err
 		}
 	}
-	if r.did(schema.StepMaterialize) && !r.endedEmpty(entries) {
+	if r.ran(schema.StepMaterialize) && !r.endedEmpty(entries) {
 		if err := r.materialize(ctx); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // check checks the entries again if the build did. Builds of older programs did not.
 func (r *replay) check(ctx context.Context) error {
 	did := func(m schema.StepMetric) bool { return m.Step == schema.StepCheck }
-	if !slices.ContainsFunc(r.finished.Metrics, did) || r.brokeOffDeriving() && !r.did(schema.StepCheck) {
+	if !slices.ContainsFunc(r.finished.Metrics, did) || r.brokeOffDeriving() && !r.ran(schema.StepCheck) {
 		return nil
 	}
 	recorded, err := r.compiler()

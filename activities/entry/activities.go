@@ -107,7 +107,7 @@ func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, er
 		return planned{}, err
 	}
 	p := &planner{ledger: stream.ledger, session: in.SessionKey, buildID: in.BuildID}
-	s := sayingsOf(all)
+	s := indexStatements(all)
 	proven, err := p.plan(s)
 	if err != nil {
 		return planned{}, err
@@ -119,7 +119,7 @@ func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, er
 	if err != nil {
 		return planned{}, err
 	}
-	if err := p.lend(s, proven, others); err != nil {
+	if err := p.shareEvidence(s, proven, others); err != nil {
 		return planned{}, err
 	}
 	return planned{p.events, p.gained, stream}, nil
@@ -189,7 +189,7 @@ func (s *sessionStream) result() MaterializeResult {
 		if !active {
 			continue
 		}
-		_, j := h.shown()
+		_, j := h.effective()
 		r.Entries++
 		switch h.entry.Type {
 		case schema.EntryTaskNote:

@@ -25,7 +25,7 @@ type candidate struct {
 // unproven returns the unproven entries of the session's project, user and agent, from other sessions, that state the
 // same as one of the given entries. It runs no query if none are given, and one if no other session states the same,
 // which is the common case. Only if some do does it read their later judgements.
-func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven []*held) ([]candidate, error) {
+func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven []*entryRecord) ([]candidate, error) {
 	wanted, keys := map[phrase]bool{}, []string{}
 	for _, h := range proven {
 		if p := phraseOf(&h.entry.Entry); !wanted[p] {
@@ -50,23 +50,23 @@ func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven
 	return out, nil
 }
 
-// standing is the stored state of an entry: its phrase, and whether it is proven.
-type standing struct {
+// proofState is the stored state of an entry: its phrase, and whether it is proven.
+type proofState struct {
 	phrase phrase
-	// made reports whether its original evidence is proven, judged whether any evidence judged later is. ownJudged
+	// originalProven reports whether its original evidence is proven, judged whether any evidence judged later is. ownJudged
 	// reports whether its own evidence was judged later: that judgement then replaces the original one.
-	made, judged, ownJudged bool
+	originalProven, judged, ownJudged bool
 	// byAgent is whether an agent states it.
 	byAgent bool
 }
 
 // isProven equals the proof that the view entries shows. The view joins the tables, which takes longer than to read a
 // few rows of each.
-func (s standing) isProven() bool { return s.judged || s.made && !s.ownJudged }
+func (s proofState) isProven() bool { return s.judged || s.originalProven && !s.ownJudged }
 
 // stating reads the selected entries that state one of the phrases, as they were made.
-func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]bool) (map[string]standing, error) {
-	out := map[string]standing{}
+func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]bool) (map[string]proofState, error) {
+	out := map[string]proofState{}
 	if err := s.check(); err != nil || s.none {
 		return out, err
 	}
@@ -84,7 +84,7 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 		}
 		p := phraseOf(&schema.Entry{ID: id, Type: schema.EntryType(entryType), Title: title, Section: c.Section, Task: c.Task})
 		if wanted[p] {
-			out[id] = standing{phrase: p, made: proven, byAgent: schema.SaidByAgent(pieces) != ""}
+			out[id] = proofState{phrase: p, originalProven: proven, byAgent: schema.SaidByAgent(pieces) != ""}
 		}
 		return nil
 	}, "SELECT entry_id, entry_type, title, content_json, evidence_json, evidence_proven FROM entries_raw"+where.sql(), where.args...)
@@ -92,7 +92,7 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 }
 
 // judge adds the later judgements of the evidence of the selected entries.
-func (r *Reader) judge(ctx context.Context, s Selection, found map[string]standing) error {
+func (r *Reader) judge(ctx context.Context, s Selection, found map[string]proofState) error {
 	if err := s.check(); err != nil || s.none {
 		return err
 	}

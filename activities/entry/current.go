@@ -129,8 +129,8 @@ func (r *Reader) changes(ctx context.Context, project string, ids any, detail De
 		ORDER BY version DESC LIMIT 1 BY entry_id, kind, ref, extracted_index`, project, ids)
 }
 
-// place orders the judgements of an entry, the best first, as the view does.
-func (c changeRow) place(d changeRow) int {
+// compare orders the judgements of an entry, the best first, as the view does.
+func (c changeRow) compare(d changeRow) int {
 	flags := func(c changeRow) []byte {
 		out := make([]byte, 4)
 		for i, worse := range []bool{c.kind != kindEvidence, !c.proven, !c.aligned, !c.own} {
@@ -162,7 +162,7 @@ func fold(e Row, all []changeRow, detail Detail) (Row, error) {
 	var demoted, ownJudged bool
 	mostProven, mostAligned := false, false
 	for i, c := range all {
-		if i == 0 || c.place(best) < 0 {
+		if i == 0 || c.compare(best) < 0 {
 			best = c
 		}
 		ownJudged = ownJudged || c.own

@@ -149,13 +149,13 @@ func TestLikeIsOfTheSameSection(t *testing.T) {
 	all, err := statements(testSession(), []extraction{s})
 	require.NoError(t, err)
 	p := &planner{ledger: newLedger(), session: testSession().SessionKey, buildID: "build"}
-	_, err = p.plan(sayingsOf(all))
+	_, err = p.plan(indexStatements(all))
 	require.NoError(t, err)
 	own := p.ledger.own()
 	require.Len(t, own, 4)
-	newer := p.sentences(func(h *held) bool { return h == own[0] || h == own[1] })
-	require.Equal(t, own[1].id, newer.like(own[2]))
-	require.Equal(t, own[0].id, newer.like(own[3]))
+	newer := p.sentences(func(h *entryRecord) bool { return h == own[0] || h == own[1] })
+	require.Equal(t, own[1].id, newer.mostSimilar(own[2]))
+	require.Equal(t, own[0].id, newer.mostSimilar(own[3]))
 }
 
 func TestMaterializeRefusesForeignAlignment(t *testing.T) {
@@ -203,7 +203,7 @@ func made(session Session, sources []extraction) ([]schema.EntryMaterializedPayl
 		return nil, err
 	}
 	p := &planner{ledger: newLedger(), session: session.SessionKey, buildID: "build"}
-	if _, err := p.plan(sayingsOf(all)); err != nil {
+	if _, err := p.plan(indexStatements(all)); err != nil {
 		return nil, err
 	}
 	var out []schema.EntryMaterializedPayload

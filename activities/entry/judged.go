@@ -42,15 +42,15 @@ func rank(aligned, proven bool) int {
 	return 0
 }
 
-// says reports whether the two are the same but for the event and the rule.
-func (j judgement) says(k judgement) bool {
+// sameVerdict reports whether the two are the same but for the event and the rule.
+func (j judgement) sameVerdict(k judgement) bool {
 	return j.aligned == k.aligned && j.proven == k.proven && slices.EqualFunc(j.evidence, k.evidence,
 		func(a, b schema.Evidence) bool { return reflect.DeepEqual(a, b) })
 }
 
-// held is an entry as one session's stream records it. An entry of another session has only the judgements from this
+// recordOf is an entry as one session's stream records it. An entry of another session has only the judgements from this
 // stream.
-type held struct {
+type entryRecord struct {
 	id string
 	// entry is nil when it is another session's.
 	entry  *schema.EntryMaterializedPayload
@@ -70,16 +70,16 @@ type held struct {
 }
 
 // entryStatus is the status of an entry of the session.
-func (h *held) entryStatus() schema.Status {
+func (h *entryRecord) entryStatus() schema.Status {
 	if h.status != "" {
 		return h.status
 	}
 	return h.entry.Status
 }
 
-// shown returns the judgement that counts: the best, and among equals its own, or else the first by id. The view
+// effective returns the judgement that counts: the best, and among equals its own, or else the first by id. The view
 // entries shows the same unless another session has judged the entry.
-func (h *held) shown() (Origin, judgement) {
+func (h *entryRecord) effective() (Origin, judgement) {
 	var at Origin
 	var top judgement
 	found := false
@@ -96,7 +96,7 @@ func (h *held) shown() (Origin, judgement) {
 }
 
 // rank is the rank of the evidence shown, -1 if there is none.
-func (h *held) rank() int {
+func (h *entryRecord) rank() int {
 	top := -1
 	for _, j := range h.judged {
 		top = max(top, j.rank())
@@ -108,12 +108,12 @@ func (h *held) rank() int {
 type ledger struct {
 	// ids are in the order of the events.
 	ids  []string
-	byID map[string]*held
+	byID map[string]*entryRecord
 	// of lists the ids of the entries that have the origin.
 	of map[Origin][]string
 }
 
-func newLedger() *ledger { return &ledger{byID: map[string]*held{}, of: map[Origin][]string{}} }
+func newLedger() *ledger { return &ledger{byID: map[string]*entryRecord{}, of: map[Origin][]string{}} }
 
 // add takes in an event. It returns the id of the entry in the log that got better evidence, or "".
 func (l *ledger) add(event schema.Event) (gained string, err error) {
@@ -124,28 +124,28 @@ func (l *ledger) add(event schema.Event) (gained string, err error) {
 			return "", err
 		}
 		l.materialized(p)
-		l.held(p.ID).last = event.Seq
+		l.recordOf(p.ID).last = event.Seq
 	case schema.EntryEvidenceSet:
 		p, err := schema.Decode[schema.EntryEvidenceSetPayload](event)
 		if err != nil {
 			return "", err
 		}
 		gained = l.set(p)
-		l.held(p.EntryID).last = event.Seq
+		l.recordOf(p.EntryID).last = event.Seq
 	case schema.EntryStatusSet:
 		p, err := schema.Decode[schema.EntryStatusSetPayload](event)
 		if err != nil {
 			return "", err
 		}
 		l.setStatus(p, event.BuildID)
-		l.held(p.EntryID).last = event.Seq
+		l.recordOf(p.EntryID).last = event.Seq
 	case schema.EntriesPromoted:
 		p, err := schema.Decode[schema.EntriesPromotedPayload](event)
 		if err != nil {
 			return "", err
 		}
 		for _, promotion := range p.Promotions {
-			h := l.held(promotion.EntryID)
+			h := l.recordOf(promotion.EntryID)
 			h.stage, h.promotions = promotion.To, promotion.Number
 		}
 	}
@@ -153,14 +153,14 @@ func (l *ledger) add(event schema.Event) (gained string, err error) {
 }
 
 func (l *ledger) materialized(p schema.EntryMaterializedPayload) {
-	h := l.held(p.ID)
+	h := l.recordOf(p.ID)
 	h.entry, h.own = &p, Origin{p.ExtractedEventID, p.Index}
 	l.judge(h, h.own, judgement{p.AlignedEventID, p.EvidenceRule, p.EvidenceAligned, p.EvidenceProven, p.Evidence})
 }
 
 // set takes in a judgement, and returns the id of the entry if it is a better one.
 func (l *ledger) set(p schema.EntryEvidenceSetPayload) (gained string) {
-	h := l.held(p.EntryID)
+	h := l.recordOf(p.EntryID)
 	j := judgement{p.AlignedEventID, p.Rule, p.EvidenceAligned, p.EvidenceProven, p.Evidence}
 	if j.rank() > max(h.rank(), 0) {
 		gained = h.id
@@ -171,21 +171,21 @@ func (l *ledger) set(p schema.EntryEvidenceSetPayload) (gained string) {
 
 // setStatus takes in a change of an entry's status by the build.
 func (l *ledger) setStatus(p schema.EntryStatusSetPayload, buildID string) {
-	h := l.held(p.EntryID)
+	h := l.recordOf(p.EntryID)
 	h.status, h.supersededBy, h.changes, h.changedIn = p.Status, p.SupersededBy, p.Number, buildID
 }
 
-func (l *ledger) held(id string) *held {
+func (l *ledger) recordOf(id string) *entryRecord {
 	h := l.byID[id]
 	if h == nil {
-		h = &held{id: id, judged: map[Origin]judgement{}}
+		h = &entryRecord{id: id, judged: map[Origin]judgement{}}
 		l.byID[id] = h
 		l.ids = append(l.ids, id)
 	}
 	return h
 }
 
-func (l *ledger) judge(h *held, o Origin, j judgement) {
+func (l *ledger) judge(h *entryRecord, o Origin, j judgement) {
 	if _, known := h.judged[o]; !known {
 		l.of[o] = append(l.of[o], h.id)
 	}
@@ -193,8 +193,8 @@ func (l *ledger) judge(h *held, o Origin, j judgement) {
 }
 
 // own returns the session's entries in the order of their events.
-func (l *ledger) own() []*held {
-	var out []*held
+func (l *ledger) own() []*entryRecord {
+	var out []*entryRecord
 	for _, id := range l.ids {
 		if h := l.byID[id]; h.entry != nil {
 			out = append(out, h)
@@ -203,16 +203,16 @@ func (l *ledger) own() []*held {
 	return out
 }
 
-// made reports whether an entry of the session has the origin.
-func (l *ledger) made(o Origin) bool {
+// hasOrigin reports whether an entry of the session has the origin.
+func (l *ledger) hasOrigin(o Origin) bool {
 	return slices.ContainsFunc(l.of[o], func(id string) bool { return l.byID[id].entry != nil })
 }
 
 // current returns the entry with the status and the evidence that its session's stream shows.
-func (h *held) current() schema.Entry {
+func (h *entryRecord) current() schema.Entry {
 	e := h.entry.Entry
 	e.Status = h.entryStatus()
-	o, j := h.shown()
+	o, j := h.effective()
 	if o == h.own && j.alignedEventID == h.entry.AlignedEventID {
 		return e
 	}

@@ -72,7 +72,7 @@ func (f *Fold) Active() []Folded {
 }
 
 // stageOf returns the current stage of the entry. A promotion lasts as long as the evidence does.
-func (h *held) stageOf(now schema.Entry) schema.Stage {
+func (h *entryRecord) stageOf(now schema.Entry) schema.Stage {
 	stage := now.Stage
 	if now.EvidenceAligned && h.stage.Rank() > stage.Rank() {
 		stage = h.stage

@@ -41,14 +41,14 @@ type planner struct {
 	gained []string
 }
 
-// sayings are the input of a planner: the session's statements in order, by origin.
-type sayings struct {
+// statementIndex are the input of a planner: the session's statements in order, by origin.
+type statementIndex struct {
 	all      []statement
 	position map[Origin]int
 }
 
-func sayingsOf(all []statement) sayings {
-	s := sayings{all: all, position: make(map[Origin]int, len(all))}
+func indexStatements(all []statement) statementIndex {
+	s := statementIndex{all: all, position: make(map[Origin]int, len(all))}
 	for i := range all {
 		s.position[all[i].origin()] = i
 	}
@@ -58,7 +58,7 @@ func sayingsOf(all []statement) sayings {
 // plan adds to p.events, in this order: newer judgements of origins in the ledger, also for entries of other sessions that
 // have evidence from this one; the session's new entries; and better evidence for entries that it states again. It returns
 // the session's entries that this call makes proven.
-func (p *planner) plan(s sayings) (proven []*held, err error) {
+func (p *planner) plan(s statementIndex) (proven []*entryRecord, err error) {
 	before := map[string]bool{}
 	for _, h := range p.ledger.own() {
 		before[h.id] = h.rank() == rank(true, true)
@@ -81,12 +81,12 @@ func (p *planner) plan(s sayings) (proven []*held, err error) {
 }
 
 // judgeAgain sets the evidence of origins whose last judgement differs from that of their entries.
-func (p *planner) judgeAgain(s sayings) error {
+func (p *planner) judgeAgain(s statementIndex) error {
 	for i := range s.all {
 		x := &s.all[i]
 		for _, id := range p.ledger.of[x.origin()] {
 			last := p.ledger.byID[id].judged[x.origin()]
-			if last.alignedEventID == x.AlignedEventID || last.says(x.judgement()) {
+			if last.alignedEventID == x.AlignedEventID || last.sameVerdict(x.judgement()) {
 				continue
 			}
 			if err := p.set(id, x); err != nil {
@@ -98,11 +98,11 @@ func (p *planner) judgeAgain(s sayings) error {
 }
 
 // materialize makes the entries that are missing in the log.
-func (p *planner) materialize(s sayings) error {
+func (p *planner) materialize(s statementIndex) error {
 	var fresh []statement
 	for i := range s.all {
 		x := &s.all[i]
-		if h := p.ledger.byID[x.ID]; (h == nil || h.entry == nil) && !p.ledger.made(x.origin()) {
+		if h := p.ledger.byID[x.ID]; (h == nil || h.entry == nil) && !p.ledger.hasOrigin(x.origin()) {
 			fresh = append(fresh, *x)
 		}
 	}
@@ -120,8 +120,8 @@ func (p *planner) materialize(s sayings) error {
 
 // gain gives entries the better evidence of later statements of the same. The same statement at another place is
 // another task note; it counts for the earlier ones, too.
-func (p *planner) gain(s sayings) error {
-	places := map[phrase][]*held{}
+func (p *planner) gain(s statementIndex) error {
+	places := map[phrase][]*entryRecord{}
 	for _, h := range p.ledger.own() {
 		places[phraseOf(&h.entry.Entry)] = append(places[phraseOf(&h.entry.Entry)], h)
 	}
@@ -163,10 +163,10 @@ func (p *planner) emit(event schema.Event, gained string) {
 	p.events, p.gained = append(p.events, event), append(p.gained, gained)
 }
 
-// lend plans that unproven entries of other sessions gain the evidence of the session's entries that are proven now.
+// shareEvidence plans that unproven entries of other sessions gain the evidence of the session's entries that are proven now.
 // Its events come before all others: once an entry is in the log, so is the evidence that it lends, and after an
 // interruption the next attempt lends again.
-func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
+func (p *planner) shareEvidence(s statementIndex, proven []*entryRecord, unproven []candidate) error {
 	own, ownGained := p.events, p.gained
 	p.events, p.gained = nil, nil
 	by := map[phrase][]candidate{}
@@ -174,7 +174,7 @@ func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
 		by[c.phrase] = append(by[c.phrase], c)
 	}
 	for _, h := range proven {
-		origin, _ := h.shown()
+		origin, _ := h.effective()
 		at, ok := s.position[origin]
 		if !ok {
 			continue

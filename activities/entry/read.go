@@ -50,9 +50,9 @@ type Detail int
 const (
 	// Statement is the text of an entry, and the time and session of it. It never changes.
 	Statement Detail = iota
-	// Standing adds the stage, the status and their details: the end of belief, successors, and entries that state the
+	// Lifecycle adds the stage, the status and their details: the end of belief, successors, and entries that state the
 	// same.
-	Standing
+	Lifecycle
 	// Whole adds all other fields, such as the evidence, which is most of the stored size of an entry.
 	Whole
 )
@@ -172,7 +172,7 @@ func (r *Reader) query(ctx context.Context, s Selection, columns string, fromVie
 
 func (d Detail) columns() string {
 	columns := "entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id"
-	if d >= Standing {
+	if d >= Lifecycle {
 		columns += `, stage, status, superseded_by, ended_at, ended_because, ended_by, original_id, conflicts`
 	}
 	if d >= Whole {
@@ -189,7 +189,7 @@ func scan(rows driver.Rows, detail Detail) (Row, error) {
 	var rule uint32
 	var conflicts uint64
 	into := []any{&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &r.Project, &r.User, &r.Agent, &r.SessionID}
-	if detail >= Standing {
+	if detail >= Lifecycle {
 		into = append(into, &stage, &status, &r.SupersededBy, &r.EndedAt, &r.EndedBecause, &r.EndedBy, &r.OriginalID, &conflicts)
 	}
 	if detail >= Whole {

@@ -41,7 +41,7 @@ func selectionsStay(t *testing.T, hostile []string) {
 		s := sessions[name]
 		own := read(OfSession(s), Whole)
 		require.Len(t, own, 2, "%q", name)
-		all := read(InProject(name), Standing)
+		all := read(InProject(name), Lifecycle)
 		require.Len(t, all, 3, "%q", name)
 		for _, row := range all {
 			require.Equal(t, name, row.Project)
@@ -60,7 +60,7 @@ func selectionsStay(t *testing.T, hostile []string) {
 		other := hostile[(i+1)%len(hostile)]
 		ids := []string{own[0].ID, own[1].ID}
 		require.Empty(t, read(InProject(other).IDs(ids), Whole), "of %q in %q", name, other)
-		require.Empty(t, read(InProject(other).Saying(ids, nil, nil), Whole))
+		require.Empty(t, read(InProject(other).AnyOf(ids, nil, nil), Whole))
 		require.Empty(t, read(OfMemory(other, name).IDs(ids), Whole))
 		require.Empty(t, read(InProject(other).Prefix(ids[0]), Whole))
 		_, err := r.Get(t.Context(), other, ids[0])
@@ -69,7 +69,7 @@ func selectionsStay(t *testing.T, hostile []string) {
 		require.NoError(t, err)
 		require.Equal(t, own[0], got)
 	}
-	require.Len(t, read(InAllProjects(), Standing), 3*len(hostile))
+	require.Len(t, read(InAllProjects(), Lifecycle), 3*len(hostile))
 }
 
 // The detail changes neither the selected entries nor the other fields.
@@ -83,7 +83,7 @@ func TestDetailsAgree(t *testing.T) {
 	for name, selection := range map[string]Selection{
 		"session": OfSession(s),
 		"project": InProject("p"),
-		"titles":  OfUser("p", "u").Saying(nil, []string{"USE KAFKA."}, nil),
+		"titles":  OfUser("p", "u").AnyOf(nil, []string{"USE KAFKA."}, nil),
 		"newest":  InProject("p").NewestFirst(),
 		"oldest":  InProject("p").OldestFirst().Limit(2),
 		"all":     InAllProjects().After("p", ""),
@@ -93,7 +93,7 @@ func TestDetailsAgree(t *testing.T) {
 			whole, err := r.Read(t.Context(), selection, Whole)
 			require.NoError(t, err)
 			require.NotEmpty(t, whole)
-			judged, err := r.Read(t.Context(), selection, Standing)
+			judged, err := r.Read(t.Context(), selection, Lifecycle)
 			require.NoError(t, err)
 			stated, err := r.Read(t.Context(), selection, Statement)
 			require.NoError(t, err)
@@ -127,13 +127,13 @@ func TestEmptySelectionsAreNotAll(t *testing.T) {
 		"zero": {}, "project": InProject(""), "user": OfUser("", "u"), "agent": OfAgent(schema.Scope{User: "u"}),
 		"session": OfSession(schema.SessionKey{SessionID: "s"}), "narrowed": Selection{}.IDs([]string{"x"}), "ids": InProject("").IDs(nil),
 	} {
-		for _, d := range []Detail{Statement, Standing, Whole} {
+		for _, d := range []Detail{Statement, Lifecycle, Whole} {
 			_, err := r.Read(t.Context(), s, d)
 			require.ErrorIs(t, err, ErrNoProject, name)
 		}
 	}
 	for name, s := range map[string]Selection{
-		"ids": InProject("p").IDs(nil), "titles": InProject("p").Titles([]string{}), "either": InProject("p").Saying(nil, nil, nil),
+		"ids": InProject("p").IDs(nil), "titles": InProject("p").Titles([]string{}), "either": InProject("p").AnyOf(nil, nil, nil),
 		"all": InAllProjects().IDs(nil), "user": OfUser("p", "u"), "agent": OfAgent(schema.Scope{Project: "p", Agent: "a"}),
 		"prefix": InProject("p").Prefix("%"),
 	} {
@@ -141,7 +141,7 @@ func TestEmptySelectionsAreNotAll(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Empty(t, rows, name)
 	}
-	rows, err := r.Read(t.Context(), OfAgent(schema.Scope{Project: "p"}), Standing)
+	rows, err := r.Read(t.Context(), OfAgent(schema.Scope{Project: "p"}), Lifecycle)
 	require.NoError(t, err)
 	require.Len(t, rows, 1, "the empty user is one")
 }
@@ -187,7 +187,7 @@ func TestSelectionOrders(t *testing.T) {
 		for _, judged := range []bool{false, true} {
 			d := Statement
 			if judged {
-				d = Standing
+				d = Lifecycle
 			}
 			rows, err := NewReader(b.conn).Read(t.Context(), selection, d)
 			require.NoError(t, err)

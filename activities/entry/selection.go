@@ -104,9 +104,9 @@ func (s Selection) stating(keys []string) Selection {
 	return s.and(stated, "title_key IN ?", keys)
 }
 
-// Saying keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the
+// AnyOf keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the
 // originals.
-func (s Selection) Saying(ids, titles, originals []string) Selection {
+func (s Selection) AnyOf(ids, titles, originals []string) Selection {
 	s.none = s.none || len(ids)+len(titles)+len(originals) == 0
 	linked := s.where()
 	linked.add("kind = ? AND other_id IN ?", []any{kindLink, originals})

@@ -19,7 +19,7 @@ type Builder struct {
 // answer for all windows of its evidence, and reads messages of tools if one of the others does. Proof makes no
 // difference: it says that the session contains the words, and not that they are worth remembering. All other entries
 // keep their status, and so do those that a person has stated.
-func (p *planner) supersede(s sayings, sources []extraction, b Builder) error {
+func (p *planner) supersede(s statementIndex, sources []extraction, b Builder) error {
 	// Most sessions have seen one extractor.
 	alone := !slices.ContainsFunc(sources, func(x extraction) bool { return x.Extracted.Extractor != b.Extractor })
 	if alone || b.Extractor == (schema.Extractor{}) {
@@ -36,9 +36,9 @@ func (p *planner) supersede(s sayings, sources []extraction, b Builder) error {
 			status = schema.StatusActive
 		case status == schema.StatusActive && !readsMore(by, b.Extractor) && !by[schema.PersonExtractor()] && read.all(h):
 			if current == nil {
-				current = p.sentences(func(h *held) bool { return stating[h.id][b.Extractor] })
+				current = p.sentences(func(h *entryRecord) bool { return stating[h.id][b.Extractor] })
 			}
-			status, supersededBy = schema.StatusSuperseded, current.like(h)
+			status, supersededBy = schema.StatusSuperseded, current.mostSimilar(h)
 		}
 		if status == h.entryStatus() {
 			continue
@@ -81,15 +81,15 @@ func readBy(x schema.Extractor, sources []extraction) reading {
 
 // all reports whether all was read that the entry's evidence is in. Where that is not known it is the window that the
 // entry was extracted from.
-func (r reading) all(h *held) bool {
-	_, j := h.shown()
+func (r reading) all(h *entryRecord) bool {
+	_, j := h.effective()
 	found := false
 	for _, e := range j.evidence {
 		if !e.Found {
 			continue
 		}
 		found = true
-		if span := within(e); !r.holds(e.MessageIndex, span.ByteStart) || !r.holds(e.MessageIndex, max(span.ByteStart, span.ByteEnd-1)) {
+		if span := enclosingSpan(e); !r.holds(e.MessageIndex, span.ByteStart) || !r.holds(e.MessageIndex, max(span.ByteStart, span.ByteEnd-1)) {
 			return false
 		}
 	}
@@ -109,7 +109,7 @@ func (r reading) holds(message, offset int) bool {
 }
 
 // stating returns, by the ids of the session's entries, which extractors state them.
-func (p *planner) stating(s sayings) map[string]map[schema.Extractor]bool {
+func (p *planner) stating(s statementIndex) map[string]map[schema.Extractor]bool {
 	out := map[string]map[schema.Extractor]bool{}
 	state := func(id string, by schema.Extractor) {
 		if out[id] == nil {
@@ -131,7 +131,7 @@ func (p *planner) stating(s sayings) map[string]map[schema.Extractor]bool {
 
 // setStatus plans that the entry has the status from now on. The key contains the number of the change, which the
 // stream determines: planned again after a crash, it is the same one.
-func (p *planner) setStatus(h *held, status schema.Status, supersededBy string, b Builder) error {
+func (p *planner) setStatus(h *entryRecord, status schema.Status, supersededBy string, b Builder) error {
 	payload := schema.EntryStatusSetPayload{
 		EntryID: h.id, Number: h.changes + 1, Status: status, SupersededBy: supersededBy, Extractor: b.Extractor,
 	}
@@ -149,13 +149,13 @@ func (p *planner) setStatus(h *held, status schema.Status, supersededBy string, 
 
 // sentences finds entries by the sentences that their evidence is in.
 type sentences struct {
-	entries []*held
+	entries []*entryRecord
 	// of lists, by message, the indexes in entries of those that have evidence in it.
 	of map[int][]int
 }
 
 // sentences returns the session's entries that keep accepts.
-func (p *planner) sentences(keep func(*held) bool) *sentences {
+func (p *planner) sentences(keep func(*entryRecord) bool) *sentences {
 	s := &sentences{of: map[int][]int{}}
 	for _, h := range p.ledger.own() {
 		if !keep(h) {
@@ -163,7 +163,7 @@ func (p *planner) sentences(keep func(*held) bool) *sentences {
 		}
 		at := len(s.entries)
 		s.entries = append(s.entries, h)
-		_, j := h.shown()
+		_, j := h.effective()
 		for _, e := range j.evidence {
 			if known := s.of[e.MessageIndex]; e.Found && (len(known) == 0 || known[len(known)-1] != at) {
 				s.of[e.MessageIndex] = append(known, at)
@@ -173,11 +173,11 @@ func (p *planner) sentences(keep func(*held) bool) *sentences {
 	return s
 }
 
-// like returns the id of the entry that shares most of its sentences with the given one, or "" if none shares any. Of
+// mostSimilar returns the id of the entry that shares most of its sentences with the given one, or "" if none shares any. Of
 // equals it is one of the same type and section, or else the first.
-func (s *sentences) like(h *held) string {
-	_, mine := h.shown()
-	best, found := likeness{}, ""
+func (s *sentences) mostSimilar(h *entryRecord) string {
+	_, mine := h.effective()
+	best, found := similarity{}, ""
 	seen := map[int]bool{}
 	for _, e := range mine.evidence {
 		for _, at := range s.of[e.MessageIndex] {
@@ -186,8 +186,8 @@ func (s *sentences) like(h *held) string {
 			}
 			seen[at] = true
 			other := s.entries[at]
-			_, theirs := other.shown()
-			l := likeness{Shared(mine.evidence, theirs.evidence), other.entry.Type == h.entry.Type && other.entry.Section == h.entry.Section, -at}
+			_, theirs := other.effective()
+			l := similarity{Shared(mine.evidence, theirs.evidence), other.entry.Type == h.entry.Type && other.entry.Section == h.entry.Section, -at}
 			if l.bytes > 0 && (found == "" || best.less(l)) {
 				best, found = l, other.id
 			}
@@ -196,15 +196,15 @@ func (s *sentences) like(h *held) string {
 	return found
 }
 
-// likeness orders entries by how like they are to a given one.
-type likeness struct {
+// similarity orders entries by how like they are to a given one.
+type similarity struct {
 	bytes    int
 	sameKind bool
 	// place is greater for an earlier entry.
 	place int
 }
 
-func (l likeness) less(m likeness) bool {
+func (l similarity) less(m similarity) bool {
 	switch {
 	case l.bytes != m.bytes:
 		return l.bytes < m.bytes
@@ -220,7 +220,7 @@ func Shared(a, b []schema.Evidence) int {
 	for _, x := range a {
 		for _, y := range b {
 			if x.Found && y.Found && x.MessageIndex == y.MessageIndex {
-				i, j := within(x), within(y)
+				i, j := enclosingSpan(x), enclosingSpan(y)
 				n += max(0, min(i.ByteEnd, j.ByteEnd)-max(i.ByteStart, j.ByteStart))
 			}
 		}
@@ -228,8 +228,8 @@ func Shared(a, b []schema.Evidence) int {
 	return n
 }
 
-// within returns the place of the whole sentences around the evidence.
-func within(e schema.Evidence) schema.Span {
+// enclosingSpan returns the place of the whole sentences around the evidence.
+func enclosingSpan(e schema.Evidence) schema.Span {
 	if e.Within != nil {
 		return e.Within.Span
 	}

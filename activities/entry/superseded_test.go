@@ -190,11 +190,11 @@ func planAll(t require.TestingT, l *ledger, build string, by Builder, sources ..
 	all, err := statements(testSession(), sources)
 	require.NoError(t, err)
 	p := &planner{ledger: l, session: testSession().SessionKey, buildID: build}
-	_, err = p.plan(sayingsOf(all))
+	_, err = p.plan(indexStatements(all))
 	require.NoError(t, err)
-	require.NoError(t, p.supersede(sayingsOf(all), sources, by))
+	require.NoError(t, p.supersede(indexStatements(all), sources, by))
 	again := &planner{ledger: l, session: testSession().SessionKey, buildID: build}
-	require.NoError(t, again.supersede(sayingsOf(all), sources, by))
+	require.NoError(t, again.supersede(indexStatements(all), sources, by))
 	require.Empty(t, again.events, "nothing is left for another build")
 	return l
 }
@@ -247,9 +247,9 @@ func TestI4SupersededIsWhatTheLastWholeAnswerDoesNotState(t *testing.T) {
 			all, err := statements(testSession(), sources)
 			require.NoError(t, err)
 			p := &planner{ledger: l, session: testSession().SessionKey, buildID: fmt.Sprint(n)}
-			_, err = p.plan(sayingsOf(all))
+			_, err = p.plan(indexStatements(all))
 			require.NoError(t, err)
-			require.NoError(t, p.supersede(sayingsOf(all), sources, Builder{Extractor: x}))
+			require.NoError(t, p.supersede(indexStatements(all), sources, Builder{Extractor: x}))
 			for _, e := range p.events {
 				require.False(t, keys[e.DedupeKey], "%s is there twice", e.DedupeKey)
 				keys[e.DedupeKey] = true

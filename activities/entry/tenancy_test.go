@@ -74,9 +74,9 @@ func noReadCrosses(t *testing.T, n int) {
 			{OfSession(schema.SessionKey{Scope: o, SessionID: "s"}), func(e schema.Scope) bool { return e == o }},
 		} {
 			narrowed := []Selection{
-				s.Selection, s.IDs(ids), s.Titles([]string{"uses postgres"}), s.Saying(ids, []string{"Uses Postgres"}, ids), s.Believed().Prefix(""),
+				s.Selection, s.IDs(ids), s.Titles([]string{"uses postgres"}), s.AnyOf(ids, []string{"Uses Postgres"}, ids), s.Believed().Prefix(""),
 			}[random.IntN(5)]
-			rows, err := r.Read(t.Context(), narrowed, []Detail{Statement, Standing, Whole}[random.IntN(3)])
+			rows, err := r.Read(t.Context(), narrowed, []Detail{Statement, Lifecycle, Whole}[random.IntN(3)])
 			require.NoError(t, err)
 			var want, got []string
 			for _, row := range rows {

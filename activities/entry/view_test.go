@@ -135,11 +135,11 @@ func viewIsTheFold(t *testing.T, seeds []int) {
 
 // requireCurrent checks that this fold equals the view, for all entries of the project and in each detail.
 func (b *bench) requireCurrent(project string) {
-	for _, detail := range []Detail{Standing, Whole} {
+	for _, detail := range []Detail{Lifecycle, Whole} {
 		want, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), detail)
 		require.NoError(b.t, err)
 		require.NotEmpty(b.t, want)
-		if detail == Standing { // It is read for the fold.
+		if detail == Lifecycle { // It is read for the fold.
 			whole, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), Whole)
 			require.NoError(b.t, err)
 			for id, row := range want {
@@ -151,7 +151,7 @@ func (b *bench) requireCurrent(project string) {
 		require.NoError(b.t, err)
 		for id := range got {
 			row := got[id]
-			if detail == Standing {
+			if detail == Lifecycle {
 				row.EvidenceSessionID, row.EvidenceEventID = "", ""
 			}
 			got[id] = row
@@ -162,10 +162,10 @@ func (b *bench) requireCurrent(project string) {
 
 // requireUnproven checks that the entries of other sessions are found to be unproven that are so among all.
 func (b *bench) requireUnproven(session schema.SessionKey, all []schema.Entry) {
-	var stating []*held
+	var stating []*entryRecord
 	var want []candidate
 	for _, e := range all {
-		stating = append(stating, &held{entry: &schema.EntryMaterializedPayload{Entry: e}})
+		stating = append(stating, &entryRecord{entry: &schema.EntryMaterializedPayload{Entry: e}})
 		if e.SessionID != session.SessionID && !e.EvidenceProven {
 			want = append(want, candidate{id: e.ID, phrase: phraseOf(&e)})
 		}
@@ -218,7 +218,7 @@ func TestI4PlanEndsInTheBest(t *testing.T) {
 			require.NoError(t, err)
 			before := maps.Clone(l.byID)
 			p := &planner{ledger: l, session: testSession().SessionKey, buildID: fmt.Sprint(n)}
-			_, err = p.plan(sayingsOf(all))
+			_, err = p.plan(indexStatements(all))
 			require.NoError(t, err)
 			for _, e := range p.events {
 				require.False(t, keys[e.DedupeKey], "%s is there twice", e.DedupeKey)
@@ -229,7 +229,7 @@ func TestI4PlanEndsInTheBest(t *testing.T) {
 			}
 			checkBest(t, l, all)
 			again := &planner{ledger: l, session: testSession().SessionKey, buildID: "again"}
-			proven, err := again.plan(sayingsOf(all))
+			proven, err := again.plan(indexStatements(all))
 			require.NoError(t, err)
 			require.Empty(t, again.events)
 			require.Empty(t, proven)
@@ -240,7 +240,7 @@ func TestI4PlanEndsInTheBest(t *testing.T) {
 // checkBest compares each entry with its statements: none is worse than any statement of the same id and phrase, and
 // each judgement equals the current one of the source.
 func checkBest(t require.TestingT, l *ledger, all []statement) {
-	s := sayingsOf(all)
+	s := indexStatements(all)
 	for i := range all {
 		h := l.byID[all[i].ID]
 		require.True(t, h != nil && h.entry != nil)
@@ -251,7 +251,7 @@ func checkBest(t require.TestingT, l *ledger, all []statement) {
 	for _, h := range l.own() {
 		for o, j := range h.judged {
 			x := all[s.position[o]]
-			require.True(t, j.says(x.judgement()))
+			require.True(t, j.sameVerdict(x.judgement()))
 			require.Equal(t, phraseOf(&h.entry.Entry), phraseOf(&x.Entry))
 		}
 	}

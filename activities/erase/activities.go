@@ -77,9 +77,9 @@ func (in Input) key(act string, n int) string { return schema.ErasureKey(in.Eras
 // run returns a number for the run of an erasure.
 func (in Input) run() int { return int(in.At.UnixMilli()) }
 
-// Begun is the result of the first steps of an erasure. Wait is how long it takes until all programs know its last
+// BeginResult is the result of the first steps of an erasure. Wait is how long it takes until all programs know its last
 // event.
-type Begun struct {
+type BeginResult struct {
 	Wait time.Duration `json:"wait"`
 	// ErasureID is the id of the erasure: of an unfinished one of the same text, which is continued, or else that of
 	// the input.
@@ -87,32 +87,32 @@ type Begun struct {
 }
 
 // BeginErasure stores the tombstone. After [eventlog.Store.Drain] no program admits erased content.
-func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
+func (a *Activities) BeginErasure(ctx context.Context, in Input) (BeginResult, error) {
 	return boundary.Run(ctx, in, signed(a, a.begin))
 }
 
-func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
+func (a *Activities) begin(ctx context.Context, in Input) (BeginResult, error) {
 	if err := in.Validate(); err != nil {
-		return Begun{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+		return BeginResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	if err := a.notLifted(ctx, in); err != nil {
-		return Begun{}, err
+		return BeginResult{}, err
 	}
 	other := boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
-	first, _, err := begun(ctx, a.log, in.ErasureID)
+	first, _, err := tombstoneOf(ctx, a.log, in.ErasureID)
 	switch {
 	case errors.Is(err, eventlog.ErrNotFound):
 	case err != nil:
-		return Begun{}, err
+		return BeginResult{}, err
 	case first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt):
-		return Begun{}, other
+		return BeginResult{}, other
 	}
 	secret, err := a.secretOf(ctx, in)
 	if err != nil {
-		return Begun{}, err
+		return BeginResult{}, err
 	}
 	if secret.scope != in.SecretHash(secret.key) {
-		return Begun{}, other
+		return BeginResult{}, other
 	}
 	in.ErasureID = secret.erasureID
 	salt := newSalt()
@@ -121,19 +121,19 @@ func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 	}
 	stored, err := appendTo(ctx, a.log, schema.AuditStream(), p, in.By, in.key(schema.ErasureBegun, 0), in.At)
 	if err != nil {
-		return Begun{}, err
+		return BeginResult{}, err
 	}
 	// Another attempt may have been first.
 	first, err = schema.Decode[schema.ErasureBegunPayload](stored)
 	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt)) {
 		err = other
 	}
-	return Begun{ErasureID: in.ErasureID}, err
+	return BeginResult{ErasureID: in.ErasureID}, err
 }
 
 // plan returns the changes of the erasure, and calls erased as [Make] does.
 func (a *Activities) plan(ctx context.Context, in Input, erased func(text string)) (*Plan, error) {
-	if err := eventlog.NewEraser(a.eraser, in.ErasureID).Settle(ctx); err != nil {
+	if err := eventlog.NewEraser(a.eraser, in.ErasureID).WaitForMutations(ctx); err != nil {
 		return nil, err
 	}
 	return Make(ctx, a.log, a.conn, in.ErasureID, in.ErasureScope, erased)
@@ -141,50 +141,50 @@ func (a *Activities) plan(ctx context.Context, in Input, erased func(text string
 
 // LockStreams records people's edits of the files of the memories, locks the streams that will change against new
 // events, and stores the fingerprints for the later search.
-func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
+func (a *Activities) LockStreams(ctx context.Context, in Input) (BeginResult, error) {
 	return boundary.Run(ctx, in, signed(a, a.lock))
 }
 
-func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
+func (a *Activities) lock(ctx context.Context, in Input) (BeginResult, error) {
 	secret, err := a.secretOf(ctx, in)
 	if err != nil {
-		return Begun{}, err
+		return BeginResult{}, err
 	}
-	prints := newPrints(secret.key)
+	prints := newFingerprints(secret.key)
 	plan, err := a.plan(ctx, in, prints.add)
 	if err != nil {
-		return Begun{}, err
+		return BeginResult{}, err
 	}
 	if in.Kind() != schema.EraseUser {
 		edited := false
 		for _, m := range plan.Memories {
 			more, err := a.syncFiles(ctx, in, m)
 			if err != nil {
-				return Begun{}, err
+				return BeginResult{}, err
 			}
 			edited = edited || more
 		}
 		if edited {
 			if plan, err = a.plan(ctx, in, prints.add); err != nil {
-				return Begun{}, err
+				return BeginResult{}, err
 			}
 		}
 	}
-	if err := a.addPrints(ctx, secret, prints); err != nil {
-		return Begun{}, err
+	if err := a.addFingerprints(ctx, secret, prints); err != nil {
+		return BeginResult{}, err
 	}
-	wait, err := a.keepOut(ctx, in, plan)
-	return Begun{Wait: wait}, err
+	wait, err := a.lockStreams(ctx, in, plan)
+	return BeginResult{Wait: wait}, err
 }
 
-// addPrints stores the fingerprints together with those of an earlier attempt, which may have found more.
-func (a *Activities) addPrints(ctx context.Context, secret secret, prints *fingerprints) error {
-	prints.read(secret.prints)
+// addFingerprints stores the fingerprints together with those of an earlier attempt, which may have found more.
+func (a *Activities) addFingerprints(ctx context.Context, secret secret, prints *fingerprints) error {
+	prints.read(secret.fingerprints)
 	all := prints.bytes()
-	if bytes.Equal(all, secret.prints) {
+	if bytes.Equal(all, secret.fingerprints) {
 		return nil
 	}
-	secret.prints, secret.sampled = all, secret.sampled || prints.sampled
+	secret.fingerprints, secret.sampled = all, secret.sampled || prints.sampled
 	return a.remember(ctx, secret)
 }
 
@@ -199,10 +199,10 @@ func (p *Plan) near() []string {
 	return slices.Compact(streams)
 }
 
-// keepOut locks the streams of the plan against new events and keeps the existing locks. It returns how long to wait
+// lockStreams locks the streams of the plan against new events and keeps the existing locks. It returns how long to wait
 // until all programs know the locks and the tombstone.
-func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (wait time.Duration, err error) {
-	stone, begunAt, err := begun(ctx, a.log, in.ErasureID)
+func (a *Activities) lockStreams(ctx context.Context, in Input, plan *Plan) (wait time.Duration, err error) {
+	stone, begunAt, err := tombstoneOf(ctx, a.log, in.ErasureID)
 	if err != nil {
 		return 0, err
 	}
@@ -252,15 +252,15 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if err != nil {
 		return Erased{}, err
 	}
-	prints := newPrints(secret.key)
+	prints := newFingerprints(secret.key)
 	plan, err := a.plan(ctx, in, prints.add)
 	if err != nil {
 		return Erased{}, err
 	}
-	if err := a.addPrints(ctx, secret, prints); err != nil {
+	if err := a.addFingerprints(ctx, secret, prints); err != nil {
 		return Erased{}, err
 	}
-	if wait, err := a.keepOut(ctx, in, plan); err != nil || wait > 0 {
+	if wait, err := a.lockStreams(ctx, in, plan); err != nil || wait > 0 {
 		return Erased{Wait: wait}, err
 	}
 	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}

@@ -92,7 +92,7 @@ func Of(ctx context.Context, log *eventlog.Store, scope schema.ErasureScope) ([]
 	}
 	var found []schema.Erasure
 	for _, e := range all {
-		stone, _, err := begun(ctx, log, e.ID)
+		stone, _, err := tombstoneOf(ctx, log, e.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func appendTo(ctx context.Context, log *eventlog.Store, stream string, payload a
 	return appended.Events[0], nil
 }
 
-// begun returns the tombstone of an erasure and the time when it was recorded.
-func begun(ctx context.Context, log *eventlog.Store, erasureID string) (schema.ErasureBegunPayload, time.Time, error) {
+// tombstoneOf returns the tombstone of an erasure and the time when it was recorded.
+func tombstoneOf(ctx context.Context, log *eventlog.Store, erasureID string) (schema.ErasureBegunPayload, time.Time, error) {
 	e, err := log.Get(ctx, schema.EventID(schema.ErasureKey(erasureID, schema.ErasureBegun, 0)))
 	if err != nil {
 		return schema.ErasureBegunPayload{}, time.Time{}, fmt.Errorf("read the tombstone of erasure %q: %w", erasureID, err)

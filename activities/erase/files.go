@@ -19,7 +19,7 @@ const filesTable = "memory_files_raw"
 
 // lockedStreams returns the streams with the prefix that the erasure has changed.
 func (a *Activities) lockedStreams(ctx context.Context, in Input, prefix string) ([]string, error) {
-	stone, _, err := begun(ctx, a.log, in.ErasureID)
+	stone, _, err := tombstoneOf(ctx, a.log, in.ErasureID)
 	if err != nil {
 		return nil, err
 	}

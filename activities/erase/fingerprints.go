@@ -36,7 +36,7 @@ type fingerprints struct {
 	sampled bool
 }
 
-func newPrints(key string) *fingerprints {
+func newFingerprints(key string) *fingerprints {
 	sum := sha256.Sum256([]byte(key))
 	block, err := aes.NewCipher(sum[:])
 	if err != nil {
@@ -238,9 +238,9 @@ func hexOf(digits []rune) (rune, bool) {
 	return code, true
 }
 
-// holdsLetters reports whether the text, which may be JSON within JSON, contains the one to erase. Only letters and
+// containsLetters reports whether the text, which may be JSON within JSON, contains the one to erase. Only letters and
 // digits are compared.
-func (g *gone) holdsLetters(s string) bool {
+func (g *gone) containsLetters(s string) bool {
 	query := lettersOf(g.scope.Query)
 	return query != "" && strings.Contains(lettersOf(s), query)
 }

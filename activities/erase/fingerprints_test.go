@@ -36,7 +36,7 @@ func TestPrintsFindPassages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		erased := prose(t, 40)
-		p := newPrints("salt")
+		p := newFingerprints("salt")
 		p.add("Something before.\n" + erased + "\nSomething after.")
 		letters := []rune(erased)
 		from := rapid.IntRange(0, max(0, len(letters)-60)).Draw(t, "from")
@@ -77,7 +77,7 @@ func TestPrintsKnowWhatOthersSay(t *testing.T) {
 		if []rune(erased)[0] == []rune(next)[0] {
 			t.Skip("the joined line goes on as the erased one")
 		}
-		p := newPrints("salt")
+		p := newFingerprints("salt")
 		p.add(shared + " " + erased)
 		others := p.anywhereIn(shared + "\n" + next)
 		for _, told := range []string{shared + " " + next, string([]rune(shared)[:len([]rune(shared))*2/3]) + "…"} {
@@ -94,7 +94,7 @@ func TestPrintsKnowWhatOthersSay(t *testing.T) {
 func TestPrintsFindNothingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := newPrints("salt")
+		p := newFingerprints("salt")
 		said, other := prose(t, 200), prose(t, 400)
 		if strings.HasPrefix(other, said[:20]) {
 			t.Skip("the same was drawn")
@@ -105,10 +105,10 @@ func TestPrintsFindNothingElse(t *testing.T) {
 		}
 	})
 	// Neighbouring sentences in one text are apart in another.
-	p := newPrints("salt")
+	p := newFingerprints("salt")
 	p.add("We decided to use this store for logs.\nI prefer short answers with numbers.")
 	require.Empty(t, p.in("this store for logs\tI prefer short answers"))
-	q := newPrints("other salt")
+	q := newFingerprints("other salt")
 	q.add("I prefer short answers with numbers.")
 	require.NotEmpty(t, p.sorted())
 	for _, print := range q.sorted() {
@@ -120,15 +120,15 @@ func TestPrintsFindNothingElse(t *testing.T) {
 // are added.
 func TestPrintsAreStored(t *testing.T) {
 	t.Parallel()
-	p := newPrints("salt")
+	p := newFingerprints("salt")
 	for i := range 20 {
 		p.add(fmt.Sprintf("The sentence with the number %d is longer than a run of letters.", i))
 	}
-	again := newPrints("salt")
+	again := newFingerprints("salt")
 	again.read(p.bytes())
 	require.Equal(t, p.sorted(), again.sorted())
 	r := rand.New(rand.NewPCG(1, 2))
-	big, parts := newPrints("s"), []uint64{}
+	big, parts := newFingerprints("s"), []uint64{}
 	for range 2*maxFingerprints + 1 {
 		parts = append(parts, r.Uint64())
 	}

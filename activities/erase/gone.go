@@ -175,7 +175,7 @@ func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, i
 func (w *walk) value(field string, v any) (left any, isGone bool) {
 	switch v := v.(type) {
 	case string:
-		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.contains(worded(field, v))
+		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.contains(withoutKeyPrefix(field, v))
 	case map[string]any:
 		return w.object(v)
 	case []any:
@@ -185,8 +185,8 @@ func (w *walk) value(field string, v any) (left any, isGone bool) {
 	}
 }
 
-// worded returns the text of a field without the prefix of a canonical key, which contains the project's name.
-func worded(field, text string) string {
+// withoutKeyPrefix returns the text of a field without the prefix of a canonical key, which contains the project's name.
+func withoutKeyPrefix(field, text string) string {
 	if field == "canonical_key" || field == "aliases" {
 		if parts := strings.SplitN(text, ":", 3); len(parts) == 3 {
 			return parts[2]
@@ -210,7 +210,7 @@ func (w *walk) list(field string, values []any) any {
 }
 
 func (w *walk) object(o map[string]any) (left any, isGone bool) {
-	if w.isOwned(o) || w.isLost(o) {
+	if w.isOwned(o) || w.quotesErased(o) {
 		return o, true
 	}
 	for name, v := range o {
@@ -279,8 +279,8 @@ func (w *walk) isOwned(o map[string]any) bool {
 	return false
 }
 
-// isLost reports whether the object is a piece of evidence from an erased message.
-func (w *walk) isLost(o map[string]any) bool {
+// quotesErased reports whether the object is a piece of evidence from an erased message.
+func (w *walk) quotesErased(o map[string]any) bool {
 	event, ok := o["event_id"].(string)
 	if !ok {
 		return false

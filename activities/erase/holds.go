@@ -2,5 +2,5 @@ package erase
 
 import "axiommind/schema"
 
-// Holds reports whether the text contains the one that the scope erases. Case, width and white space do not count.
-func Holds(scope schema.ErasureScope, text string) bool { return newGone(scope).contains(text) }
+// Matches reports whether the text contains the one that the scope erases. Case, width and white space do not count.
+func Matches(scope schema.ErasureScope, text string) bool { return newGone(scope).contains(text) }

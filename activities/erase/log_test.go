@@ -119,9 +119,9 @@ func TestErasureLeavesNoTrace(t *testing.T) {
 	in := a.input("first", scope)
 	secret, err := a.secretOf(t.Context(), in)
 	require.NoError(t, err)
-	keyed := newPrints(secret.key)
+	keyed := newFingerprints(secret.key)
 	keyed.add(erasedText)
-	secret.prints = keyed.bytes()
+	secret.fingerprints = keyed.bytes()
 	require.NoError(t, a.remember(t.Context(), secret))
 	stored, err := a.secretOf(t.Context(), in)
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestErasureLeavesNoTrace(t *testing.T) {
 		require.NotContains(t, e, "print")
 		require.NotContains(t, e, "harbour")
 	}
-	stone, _, err := begun(t.Context(), a.log, "first")
+	stone, _, err := tombstoneOf(t.Context(), a.log, "first")
 	require.NoError(t, err)
 	require.Empty(t, stone.Scope)
 
@@ -161,9 +161,9 @@ func TestScratchesAreErased(t *testing.T) {
 	scope := schema.ErasureScope{User: "ann"}
 	stream := a.hold(t, thread, erasedText)
 	left := func() []schema.Leftover {
-		keyed := newPrints("key")
+		keyed := newFingerprints("key")
 		keyed.add(erasedText)
-		s := newSearch(secret{key: "key", prints: keyed.bytes()}, scope)
+		s := newSearch(secret{key: "key", fingerprints: keyed.bytes()}, scope)
 		require.NoError(t, s.clickhouse(t.Context(), a.conn))
 		return s.found.Left
 	}
@@ -247,7 +247,7 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 	require.NoError(t, err)
 	locked := func(streams ...string) {
 		t.Helper()
-		stone, _, err := begun(t.Context(), a.log, in.ErasureID)
+		stone, _, err := tombstoneOf(t.Context(), a.log, in.ErasureID)
 		require.NoError(t, err)
 		found, err := locksOf(t.Context(), a.log, in.ErasureID)
 		require.NoError(t, err)

@@ -123,15 +123,15 @@ func (p *planner) make(ctx context.Context) error {
 	for m := range p.memories {
 		p.plan.Near = append(p.plan.Near, schema.MemoryStream(m.User, m.Agent))
 	}
-	p.touched()
+	p.setMemories()
 	return nil
 }
 
 // found returns the number of erased items that were found.
 func (p *planner) found() int { return p.size() + len(p.regraduate) + len(p.gathered) }
 
-// touched lists the memories whose streams change.
-func (p *planner) touched() {
+// setMemories lists the memories whose streams change.
+func (p *planner) setMemories() {
 	memories := map[Memory]bool{}
 	for _, stream := range slices.Concat(p.plan.Streams, p.plan.Changed()) {
 		if user, agent, err := schema.ParseMemoryStream(stream); err == nil {
@@ -155,7 +155,7 @@ func (p *planner) emit(ctx context.Context, j judged) error {
 	for _, key := range v.answers {
 		p.answers[key] = true
 	}
-	if !v.isGone && !v.changed {
+	if !v.erased && !v.changed {
 		return nil
 	}
 	if v.changed {
@@ -195,7 +195,7 @@ func (p *planner) successorOf(ctx context.Context, e schema.Event, payload any) 
 			continue
 		}
 		if h, ok := p.successors[e.Stream][id]; ok {
-			said, err := p.saidByOf(ctx, h)
+			said, err := p.speakerOf(ctx, h)
 			if err != nil {
 				return schema.Event{}, err
 			}
@@ -206,8 +206,8 @@ func (p *planner) successorOf(ctx context.Context, e schema.Event, payload any) 
 	return schema.Event{}, nil
 }
 
-// saidByOf returns the speaker of the successor's fact in its session.
-func (p *planner) saidByOf(ctx context.Context, h successor) (schema.Trust, error) {
+// speakerOf returns the speaker of the successor's fact in its session.
+func (p *planner) speakerOf(ctx context.Context, h successor) (schema.Trust, error) {
 	entry := causeOf(h.payload)
 	if _, isFact := h.payload.(schema.TaskObservedPayload); isFact || entry == "" {
 		return "", nil
@@ -295,7 +295,7 @@ func (p *planner) modelStreams(ctx context.Context) error {
 			case schema.EraseProject:
 				ofIt = project == p.scope.Project
 			case schema.EraseQuery:
-				ofIt = p.holdsLetters(payload)
+				ofIt = p.containsLetters(payload)
 			default:
 				for _, key := range p.sessions[session] {
 					ofIt = ofIt || key.Project == project

@@ -77,13 +77,13 @@ func (p *planner) round(ctx context.Context) error {
 		p.open(name)
 		for e, err := range p.log.Stream(ctx, name, eventlog.StreamOptions{}) {
 			if err == nil {
-				err = p.take(e)
+				err = p.visit(e)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if err := p.bury(name); err != nil {
+		if err := p.reassign(name); err != nil {
 			return err
 		}
 	}
@@ -96,8 +96,8 @@ func (p *planner) open(stream string) {
 	p.declared[stream], p.successors[stream] = map[string]schema.Event{}, map[string]successor{}
 }
 
-// take judges an event.
-func (p *planner) take(e schema.Event) error {
+// visit judges an event.
+func (p *planner) visit(e schema.Event) error {
 	payload, err := schema.DecodePayload(e)
 	if err != nil {
 		return err
@@ -106,10 +106,10 @@ func (p *planner) take(e schema.Event) error {
 	if err != nil {
 		return err
 	}
-	if v.isGone || v.changed || len(v.answers) > 0 {
+	if v.erased || v.changed || len(v.answers) > 0 {
 		p.judged = append(p.judged, judged{e, payload, v})
 	}
-	p.weigh(e, payload, v)
+	p.trackDeclarations(e, payload, v)
 	return nil
 }
 
@@ -136,22 +136,22 @@ func (p *planner) sessionRound(ctx context.Context) error {
 			continue
 		}
 		if e.Stream != last {
-			if err := p.bury(last); err != nil {
+			if err := p.reassign(last); err != nil {
 				return err
 			}
 			last = e.Stream
 			p.open(last)
 		}
-		if err := p.take(e); err != nil {
+		if err := p.visit(e); err != nil {
 			return err
 		}
 	}
-	return p.bury(last)
+	return p.reassign(last)
 }
 
-// weigh notes the erased declarations of a stream and the events that may replace them.
-func (p *planner) weigh(e schema.Event, payload any, v verdict) {
-	if v.isGone {
+// trackDeclarations notes the erased declarations of a stream and the events that may replace them.
+func (p *planner) trackDeclarations(e schema.Event, payload any, v verdict) {
+	if v.erased {
 		p.ids[e.ID] = true
 		ids, fact := declares(payload)
 		if fact != "" {
@@ -171,8 +171,8 @@ func (p *planner) weigh(e schema.Event, payload any, v verdict) {
 	}
 }
 
-// bury reassigns or erases the declarations of erased events at the end of a stream.
-func (p *planner) bury(stream string) error {
+// reassign reassigns or erases the declarations of erased events at the end of a stream.
+func (p *planner) reassign(stream string) error {
 	for id, e := range p.declared[stream] {
 		h, ok := p.successors[stream][id]
 		isFact := e.Type == schema.FactCreated

@@ -22,9 +22,9 @@ type secret struct {
 	erasureID string
 	// key encrypts fingerprints, and scope is the [schema.ErasureScope.SecretHash] under it.
 	key, scope string
-	// prints are the fingerprints of the erased texts.
-	prints  []byte
-	sampled bool
+	// fingerprints are the fingerprints of the erased texts.
+	fingerprints []byte
+	sampled      bool
 }
 
 // secrets returns the secrets of all erasures, or of the one with the id. The first row of an erasure decides its key,
@@ -38,15 +38,15 @@ func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]
 			return err
 		}
 		var err error
-		if s.prints, err = hex.DecodeString(prints); err != nil {
+		if s.fingerprints, err = hex.DecodeString(prints); err != nil {
 			return fmt.Errorf("fingerprints of erasure %q: %w", s.erasureID, err)
 		}
 		first, ok := out[s.erasureID]
 		switch {
 		case !ok:
 			out[s.erasureID] = s
-		case first.key == s.key && len(s.prints) > len(first.prints): // A later attempt has added some.
-			first.prints, first.sampled = s.prints, s.sampled
+		case first.key == s.key && len(s.fingerprints) > len(first.fingerprints): // A later attempt has added some.
+			first.fingerprints, first.sampled = s.fingerprints, s.sampled
 			out[s.erasureID] = first
 		}
 		return nil
@@ -69,7 +69,7 @@ func (a *Activities) remember(ctx context.Context, s secret) (err error) {
 		return err
 	}
 	defer func() { _ = batch.Close() }()
-	if err := batch.Append(s.erasureID, s.key, s.scope, hex.EncodeToString(s.prints), s.sampled); err != nil {
+	if err := batch.Append(s.erasureID, s.key, s.scope, hex.EncodeToString(s.fingerprints), s.sampled); err != nil {
 		return err
 	}
 	return batch.Send()

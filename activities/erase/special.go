@@ -14,7 +14,7 @@ var forgotten = schema.Redacted("forgotten")
 
 // verdict is the outcome for an event.
 type verdict struct {
-	isGone  bool
+	erased  bool
 	changed bool
 	// payload is the remainder of a changed event.
 	payload json.RawMessage
@@ -77,24 +77,24 @@ func (p *pass) begin() {
 func (p *pass) judge(e schema.Event, payload any) (v verdict, err error) {
 	if p.ofErased(e) {
 		p.note(payload)
-		return verdict{isGone: true, answers: answersOf(payload)}, nil
+		return verdict{erased: true, answers: answersOf(payload)}, nil
 	}
 	p.searched = p.searches(e, payload)
 	v, special, err := p.special(e, payload)
 	if err == nil && !special {
-		v.payload, v.isGone, v.changed, err = p.reduce(e, p.searched)
+		v.payload, v.erased, v.changed, err = p.reduce(e, p.searched)
 	}
 	if err != nil {
 		return verdict{}, err
 	}
-	if v.isGone {
+	if v.erased {
 		v.changed = false
 		p.note(payload)
 		if project, err := schema.ParseGraduateStream(e.Stream); err == nil && e.Type != schema.SessionGraduated {
 			p.regraduate[project] = true
 		}
 	}
-	if v.isGone || v.changed {
+	if v.erased || v.changed {
 		v.answers = append(v.answers, answersOf(payload)...)
 	}
 	return v, nil
@@ -138,7 +138,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		left, v.changed = p.messages(e, x)
 	case schema.OriginalSealedPayload:
 		part := p.parts[e.Stream]
-		v.isGone = part != nil && part.keys[x.Message]
+		v.erased = part != nil && part.keys[x.Message]
 		return v, true, nil
 	case schema.MemoryExtractedPayload:
 		left, v.changed = p.extracted(e, x, &v)
@@ -147,11 +147,11 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		if part == nil || !part.between(x.First, x.Last) {
 			return v, false, nil
 		}
-		v.isGone = true
+		v.erased = true
 		return v, true, nil
 	case schema.RecordEditedPayload:
 		// The edited text contained erased content, and the person's own words can't be separated from it.
-		v.isGone = p.touched(x.Kind, x.Date) || p.containsText(x.Text)
+		v.erased = p.touched(x.Kind, x.Date) || p.containsText(x.Text)
 		return v, true, nil
 	case schema.CoreCommittedPayload:
 		left, v.changed = p.core(e, x)
@@ -159,15 +159,15 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		left, v.changed = p.dream(x, &v)
 	case schema.EntryGraduatedPayload:
 		// The step depends on all of its sources.
-		v.isGone = p.ids[x.EntryID] || slices.ContainsFunc(x.Sources, func(id string) bool { return p.ids[id] }) || p.isOwner(x.Scope)
+		v.erased = p.ids[x.EntryID] || slices.ContainsFunc(x.Sources, func(id string) bool { return p.ids[id] }) || p.isOwner(x.Scope)
 		return v, true, nil
 	case schema.SessionGraduatedPayload:
-		v.isGone = p.regraduate[x.Project] || p.ofSession(x.SessionKey) || p.isOwner(x.Scope)
+		v.erased = p.regraduate[x.Project] || p.ofSession(x.SessionKey) || p.isOwner(x.Scope)
 		return v, true, nil
 	case schema.DecisionRecordedPayload:
 		left, v.changed = p.decision(x, &v)
-		if !v.isGone && (p.containsText(x.Action) || p.isOwner(x.Scope)) {
-			v.isGone = true
+		if !v.erased && (p.containsText(x.Action) || p.isOwner(x.Scope)) {
+			v.erased = true
 		}
 	case schema.BatchListedPayload:
 		left, v.changed = p.listed(x)
@@ -180,7 +180,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 	default:
 		return v, false, nil
 	}
-	if v.changed && !v.isGone {
+	if v.changed && !v.erased {
 		v.payload, err = json.Marshal(left)
 	}
 	return v, true, err
@@ -225,7 +225,7 @@ func (p *pass) extracted(e schema.Event, x schema.MemoryExtractedPayload, v *ver
 			return true
 		}
 		data, err := json.Marshal(entry)
-		return err != nil || p.holdsJSON(data)
+		return err != nil || p.containsJSON(data)
 	}
 	for i, entry := range x.Entries {
 		if entry.Title != forgotten && of(entry) {
@@ -241,8 +241,8 @@ func (p *pass) extracted(e schema.Event, x schema.MemoryExtractedPayload, v *ver
 	return x, changed
 }
 
-// holdsJSON reports whether a string of the JSON contains the text to erase.
-func (p *pass) holdsJSON(data []byte) bool {
+// containsJSON reports whether a string of the JSON contains the text to erase.
+func (p *pass) containsJSON(data []byte) bool {
 	found := false
 	eachString(data, func(s string) { found = found || p.containsText(s) })
 	return found
@@ -315,11 +315,11 @@ func (p *pass) decision(x schema.DecisionRecordedPayload, v *verdict) (any, bool
 	if renamed {
 		x.By = forgottenUser
 	}
-	v.isGone = p.ids[x.DecisionID] || slices.ContainsFunc(x.Evidence, func(d schema.DecisionEvidence) bool {
+	v.erased = p.ids[x.DecisionID] || slices.ContainsFunc(x.Evidence, func(d schema.DecisionEvidence) bool {
 		return d.Role == schema.RoleStatement && p.ids[d.ID]
 	})
 	x.Evidence = slices.DeleteFunc(x.Evidence, func(d schema.DecisionEvidence) bool { return p.ids[d.ID] })
-	v.isGone = v.isGone || n > 0 && len(x.Evidence) == 0
+	v.erased = v.erased || n > 0 && len(x.Evidence) == 0
 	return x, renamed || len(x.Evidence) < n
 }
 
@@ -361,7 +361,7 @@ func (p *pass) blockers(e schema.Event, x schema.TaskBlockersSetPayload) (v verd
 	if e.Payload, err = json.Marshal(x); err != nil {
 		return v, true, err
 	}
-	if v.payload, v.isGone, v.changed, err = p.reduce(e, p.searched); err == nil && !v.isGone && !v.changed {
+	if v.payload, v.erased, v.changed, err = p.reduce(e, p.searched); err == nil && !v.erased && !v.changed {
 		v.payload, v.changed = e.Payload, true
 	}
 	return v, true, err

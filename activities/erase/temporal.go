@@ -74,7 +74,7 @@ func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureSc
 				return false, err
 			}
 		}
-		left, err := d.look(ctx)
+		left, err := d.poll(ctx)
 		if asked.IsZero() {
 			asked = time.Now()
 		}
@@ -105,9 +105,9 @@ type deletion struct {
 	restarted map[Execution]bool
 }
 
-// look returns the remaining executions, after it has asked Temporal to delete the new ones among them.
-func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
-	all, err := d.holding(ctx, d.scope)
+// poll returns the remaining executions, after it has asked Temporal to delete the new ones among them.
+func (d *deletion) poll(ctx context.Context) (left []Execution, err error) {
+	all, err := d.affectedExecutions(ctx, d.scope)
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +143,15 @@ func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 	return left, nil
 }
 
-// holding returns the executions that may contain erased content.
-func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope) (all []*workflow.WorkflowExecutionInfo, err error) {
+// affectedExecutions returns the executions that may contain erased content.
+func (a *Activities) affectedExecutions(ctx context.Context, scope schema.ErasureScope) (all []*workflow.WorkflowExecutionInfo, err error) {
 	parents := map[string]bool{}
 	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
 		switch parent := w.GetParentExecution(); {
 		case erases(scope, w.GetExecution().GetWorkflowId()):
 			all = append(all, w)
 			parents[parent.GetRunId()] = true
-		case erases(scope, parent.GetWorkflowId()), isQueue(w) && mayHold(scope, w):
+		case erases(scope, parent.GetWorkflowId()), isQueue(w) && mayContain(scope, w):
 			all = append(all, w)
 		}
 	})
@@ -230,9 +230,9 @@ func isQueue(w *workflow.WorkflowExecutionInfo) bool {
 	return strings.HasPrefix(w.GetExecution().GetWorkflowId(), schema.QueuePrefix)
 }
 
-// mayHold reports whether content of the scope may have been enqueued in the queue. A queue belongs to a user and an
+// mayContain reports whether content of the scope may have been enqueued in the queue. A queue belongs to a user and an
 // agent, and takes sessions of all projects.
-func mayHold(scope schema.ErasureScope, queue *workflow.WorkflowExecutionInfo) bool {
+func mayContain(scope schema.ErasureScope, queue *workflow.WorkflowExecutionInfo) bool {
 	_, user, agent, _, ok := ownerOfExecution(queue.GetExecution().GetWorkflowId())
 	switch {
 	case !ok:

@@ -67,7 +67,7 @@ func (a *Activities) work(t *testing.T, child string) {
 func (a *Activities) requireListed(t *testing.T, scope schema.ErasureScope, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		listed, err := a.holding(t.Context(), scope)
+		listed, err := a.affectedExecutions(t.Context(), scope)
 		return err == nil && len(listed) == n
 	}, time.Minute, 50*time.Millisecond)
 }
@@ -121,7 +121,7 @@ func TestExecutionsAreDeleted(t *testing.T) {
 
 	// A text may be in any session that has begun.
 	d := deletion{Activities: a, scope: text, began: time.Now().Add(-time.Hour), requested: map[Execution]bool{}}
-	left, err := d.look(t.Context())
+	left, err := d.poll(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, left, "they began later")
 	out, err = a.eraseExecutions(t.Context(), text)

@@ -85,7 +85,7 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 			return err
 		}
 		if status != 0 {
-			s.leave(e.leftover())
+			s.addLeftover(e.leftover())
 		}
 	}
 	if in.More > 0 {
@@ -99,15 +99,15 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 	}
 	schedules, err := a.schedules(ctx, in.ErasureScope)
 	for _, id := range schedules {
-		s.leave(schema.Leftover{Store: "temporal", Place: "schedule " + id})
+		s.addLeftover(schema.Leftover{Store: "temporal", Place: "schedule " + id})
 	}
 	if err != nil {
 		return err
 	}
-	listed, err := a.holding(ctx, in.ErasureScope)
+	listed, err := a.affectedExecutions(ctx, in.ErasureScope)
 	for _, w := range listed {
 		if !isQueue(w) || erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) {
-			s.leave(executionOf(w).leftover())
+			s.addLeftover(executionOf(w).leftover())
 		}
 	}
 	return err
@@ -115,9 +115,9 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 
 // search looks for fingerprints of the erased texts, and for a query itself.
 type search struct {
-	scope  schema.ErasureScope
-	prints *fingerprints
-	query  string
+	scope        schema.ErasureScope
+	fingerprints *fingerprints
+	query        string
 	// others are the fingerprints that texts of others share.
 	others map[uint64]bool
 	found  Found
@@ -125,16 +125,16 @@ type search struct {
 
 func newSearch(secret secret, scope schema.ErasureScope) *search {
 	s := &search{
-		scope: scope, prints: newPrints(secret.key), query: lettersOf(scope.Query), others: map[uint64]bool{},
+		scope: scope, fingerprints: newFingerprints(secret.key), query: lettersOf(scope.Query), others: map[uint64]bool{},
 		found: Found{Left: []schema.Leftover{}, Elsewhere: []schema.Leftover{}},
 	}
-	s.prints.read(secret.prints)
+	s.fingerprints.read(secret.fingerprints)
 	return s
 }
 
 // look searches a text of a store.
 func (s *search) look(store, place, text string) {
-	for _, print := range s.prints.in(text) {
+	for _, print := range s.fingerprints.in(text) {
 		if !s.others[print] {
 			s.add(&s.found.Left, store, place)
 			return
@@ -145,7 +145,7 @@ func (s *search) look(store, place, text string) {
 	}
 }
 
-func (s *search) leave(l schema.Leftover) { s.add(&s.found.Left, l.Store, l.Place) }
+func (s *search) addLeftover(l schema.Leftover) { s.add(&s.found.Left, l.Store, l.Place) }
 
 func (s *search) add(to *[]schema.Leftover, store, place string) {
 	l := schema.Leftover{Store: store, Place: place}
@@ -159,8 +159,8 @@ func (s *search) add(to *[]schema.Leftover, store, place string) {
 	}
 }
 
-// saidTypes are the events that contain the texts of people and tools.
-var saidTypes = []string{
+// textTypes are the events that contain the texts of people and tools.
+var textTypes = []string{
 	schema.SessionIngested, schema.ContextEnqueued, schema.ContextHeld, schema.FactCreated, schema.FactUpdated, schema.ProfileUpdated, schema.ChangeProposed,
 }
 
@@ -192,7 +192,7 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 		if ofScope(s.scope, stream) {
 			return nil
 		}
-		prints := s.prints.anywhereIn(text)
+		prints := s.fingerprints.anywhereIn(text)
 		for _, print := range prints {
 			s.others[print] = true
 		}
@@ -204,7 +204,7 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 			s.add(&s.found.Elsewhere, "clickhouse", fmt.Sprintf("events %s at %d", stream, seq))
 		}
 		return nil
-	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type IN ?`, table.Set(saidTypes))
+	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type IN ?`, table.Set(textTypes))
 	if err != nil {
 		return fmt.Errorf("search the events of other streams: %w", err)
 	}

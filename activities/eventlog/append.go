@@ -230,7 +230,7 @@ func (s *Store) lookUp(ctx context.Context, stream string, t tail, events []sche
 	if remembered, ok := s.tails.get(stream); ok && remembered.last == last {
 		t = remembered
 	} else if last != t.last || t.seen.IsZero() {
-		t = tail{from: last, last: last, born: now}
+		t = tail{from: last, last: last, loadedAt: now}
 	}
 	t.seen = now
 	stored, err := s.at(ctx, found)

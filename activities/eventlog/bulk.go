@@ -63,7 +63,7 @@ func insertsInto(query, table string) bool {
 }
 
 func insertBlock(ctx context.Context, conn driver.Conn, query string, rows [][]any) error {
-	batch, err := conn.PrepareBatch(settled(ctx), query)
+	batch, err := conn.PrepareBatch(withSyncInsert(ctx), query)
 	if err != nil {
 		return err
 	}

@@ -31,11 +31,11 @@ func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
 // catchUp applies the projector's backlog for many streams at once. Most streams have only a few new events, and a
 // separate read or insert costs as much for one event as for many.
 func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err error) {
-	if err := sh.made.SaveOffsets(ctx); err != nil {
+	if err := sh.shadow.SaveOffsets(ctx); err != nil {
 		return done, err
 	}
 	for after, more := "", true; more; {
-		spans, err := sh.made.behind(ctx, p, p.StreamPrefix(), shadowGeneration, after)
+		spans, err := sh.shadow.backlog(ctx, p, p.StreamPrefix(), shadowGeneration, after)
 		if err != nil {
 			return done, projectError(p, p.StreamPrefix()+"*", err)
 		}
@@ -51,15 +51,15 @@ func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err 
 			after = spans[len(spans)-1].stream
 		}
 	}
-	return done, sh.made.SaveOffsets(ctx)
+	return done, sh.shadow.SaveOffsets(ctx)
 }
 
 // applySpans makes the rows of the events that the projector lacks of the streams, and counts the events.
 func (sh *Shadow) applySpans(ctx context.Context, p Projector, spans []span) (int, error) {
-	n, err := sh.made.applySpans(ctx, p, shadowGeneration, spans, func(events []schema.Event) error {
+	n, err := sh.shadow.applySpans(ctx, p, shadowGeneration, spans, func(events []schema.Event) error {
 		return sh.apply(ctx, p, events)
 	})
-	return n, errors.Join(err, sh.made.SaveOffsets(ctx))
+	return n, errors.Join(err, sh.shadow.SaveOffsets(ctx))
 }
 
 // applySpans calls apply for the events of the projector's backlog in the streams, records the new offsets, and counts

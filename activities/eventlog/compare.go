@@ -19,9 +19,9 @@ const (
 // SwitchOptions.Compare must have been set.
 func (sh *Shadow) Compare(ctx context.Context, t Table, generation uint64) (schema.RebuiltTable, error) {
 	out := schema.RebuiltTable{Name: t.Name, Before: &Digest{}, After: &Digest{}}
-	kept := New(sh.Conn, sh.live.opts)
+	kept := New(sh.Conn, sh.current.opts)
 	then, now := t, t
-	then.Name, now.Name = keptTable("before", t.Name, generation), keptTable("after", t.Name, generation)
+	then.Name, now.Name = backupTable("before", t.Name, generation), backupTable("after", t.Name, generation)
 	var err error
 	if *out.Before, err = kept.Digest(ctx, then); err != nil {
 		return out, err

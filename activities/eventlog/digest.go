@@ -90,8 +90,8 @@ func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool)
 	return rows.Err()
 }
 
-// Standing is the state of a projection compared with the log.
-type Standing struct {
+// ProjectionStatus is the state of a projection compared with the log.
+type ProjectionStatus struct {
 	Name string
 	// Stored is the version of the code that wrote the rows, or 0 if nothing was projected yet. Program is the
 	// version in this program.
@@ -104,20 +104,20 @@ type Standing struct {
 }
 
 // Stale reports whether another version of the code wrote the rows.
-func (s Standing) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
+func (s ProjectionStatus) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
 
-// Standings compares the projections with the log. It takes two queries, however many projections there are. The
+// ProjectionStatuses compares the projections with the log. It takes two queries, however many projections there are. The
 // second one reads the columns stream, seq and type of all events.
-func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Standing, error) {
+func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector) ([]ProjectionStatus, error) {
 	if err := s.SaveOffsets(ctx); err != nil {
 		return nil, err
 	}
-	out := make([]Standing, len(projectors))
-	at := map[string]*Standing{}
+	out := make([]ProjectionStatus, len(projectors))
+	at := map[string]*ProjectionStatus{}
 	names, prefixes, types := make([]string, len(out)), make([]string, len(out)), make([][]string, len(out))
 	among, ones := make([]string, len(out)), make([]string, len(out))
 	for i, p := range projectors {
-		out[i] = Standing{Name: p.Name(), Program: p.Version()}
+		out[i] = ProjectionStatus{Name: p.Name(), Program: p.Version()}
 		at[p.Name()] = &out[i]
 		names[i], prefixes[i], types[i] = p.Name(), p.StreamPrefix(), p.Types()
 		if partial, ok := p.(Partial); ok {

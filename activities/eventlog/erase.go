@@ -47,8 +47,8 @@ const (
 	erasedBytes  = 16 << 20
 )
 
-// Settle waits for the mutation of an interrupted erasure. Rows read earlier would change under the reader.
-func (x *Eraser) Settle(ctx context.Context) error {
+// WaitForMutations waits for the mutation of an interrupted erasure. Rows read earlier would change under the reader.
+func (x *Eraser) WaitForMutations(ctx context.Context) error {
 	for _, table := range erasedTables {
 		if err := x.mutated(ctx, table); err != nil {
 			return err

@@ -36,7 +36,7 @@ func TestErase(t *testing.T) {
 	reduced := stored[2]
 	reduced.Payload = []byte(`{"texts":["public"]}`)
 	x := eventlog.NewEraser(conn, "e1")
-	require.NoError(t, x.Settle(t.Context()))
+	require.NoError(t, x.WaitForMutations(t.Context()))
 	all := []eventlog.Replacement{{Old: stored[0]}, {stored[2], reduced}, {Old: stored[3]}}
 	require.NoError(t, x.Replace(t.Context(), all))
 	// Both are in the log now: readers see the replacement, or both.

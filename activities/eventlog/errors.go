@@ -142,7 +142,7 @@ func Retryable(err error) bool {
 		return false
 	}
 	var stale *StaleError
-	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.Is(err, ErrCalledOff) || errors.As(err, &stale) {
+	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.Is(err, ErrSwitchAborted) || errors.As(err, &stale) {
 		return true
 	}
 	if Untrusted(err) {

@@ -68,8 +68,8 @@ type generation struct {
 type lease struct {
 	generation  uint64
 	from, until time.Time
-	// held is true if no other program may write: the lease needs no renewal.
-	held bool
+	// exclusive is true if no other program may write: the lease needs no renewal.
+	exclusive bool
 }
 
 // leases are the newest generations of all projectors, as the server last reported them.
@@ -79,9 +79,9 @@ type leases struct {
 	at time.Time
 }
 
-// youngGeneration returns the projector's generation and the time when the server was asked for it, if that was less
+// cachedGeneration returns the projector's generation and the time when the server was asked for it, if that was less
 // than half of a lease ago.
-func (s *Store) youngGeneration(name string) (generation, time.Time, bool) {
+func (s *Store) cachedGeneration(name string) (generation, time.Time, bool) {
 	s.leases.mu.Lock()
 	defer s.leases.mu.Unlock()
 	g, ok := s.leases.of[name]
@@ -91,7 +91,7 @@ func (s *Store) youngGeneration(name string) (generation, time.Time, bool) {
 // leasable returns the newest generation of the projector, and the time when the server was asked for it. One request
 // returns the generations of all projectors.
 func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Time, error) {
-	if g, at, ok := s.youngGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
+	if g, at, ok := s.cachedGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
 		return g, at, nil
 	}
 	// One caller asks the server and the others reuse its answer. No caller waits longer than its own deadline.
@@ -100,17 +100,17 @@ func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Tim
 		return generation{}, time.Now(), err
 	}
 	defer unlock()
-	if g, at, ok := s.youngGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
+	if g, at, ok := s.cachedGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
 		return g, at, nil
 	}
 	now := time.Now()
-	all, err := s.look(ctx)
+	all, err := s.refreshGenerations(ctx)
 	return all[p.Name()], now, err
 }
 
-// look asks the server for the generations of all projectors, and at the same time for erasures, and caches both. Its
+// refreshGenerations asks the server for the generations of all projectors, and at the same time for erasures, and caches both. Its
 // caller has the lock "generations".
-func (s *Store) look(ctx context.Context) (map[string]generation, error) {
+func (s *Store) refreshGenerations(ctx context.Context) (map[string]generation, error) {
 	now := time.Now()
 	all, err := s.generations(ctx)
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error 
 		return err
 	}
 	defer s.leases.expire()
-	if err := s.settle(ctx, p, g); err != nil {
+	if err := s.resolveSwitch(ctx, p, g); err != nil {
 		return fmt.Errorf("end a rebuild of %q that broke off: %w", p.Name(), err)
 	}
 	return nil
@@ -240,7 +240,7 @@ func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error 
 // renewLease renews the lease, or returns [errRenewed] if a rebuild has begun. It asks the server only after half of
 // the time has passed.
 func (s *Store) renewLease(ctx context.Context, p Projector, l *lease) error {
-	if l.held || time.Since(l.from) < s.opts.Lease/2 {
+	if l.exclusive || time.Since(l.from) < s.opts.Lease/2 {
 		return nil
 	}
 	g, now, err := s.leasable(ctx, p)

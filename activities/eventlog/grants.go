@@ -111,7 +111,7 @@ var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw",
 // revokes is the one to read the secrets of erasures. Its user needs CREATE ROLE, and the rights themselves with grant
 // option.
 func Grant(ctx context.Context, conn driver.Conn) ([]Role, error) {
-	database, _, err := whereAndWhen(ctx, conn)
+	database, _, err := databaseAndTime(ctx, conn)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ type erased struct {
 	mu sync.Mutex
 	at time.Time
 	// seq is the head of the audit stream, as far as it was read.
-	seq    uint64
-	stones []tombstone
+	seq        uint64
+	tombstones []tombstone
 }
 
 // tombstone keeps erased content out of the log.
@@ -82,7 +82,7 @@ func (s *Store) learnErasures(ctx context.Context, head uint64, now time.Time) e
 	if err != nil {
 		return fmt.Errorf("read the tombstones of erasures: %w", err)
 	}
-	s.erased.stones, s.erased.seq, s.erased.at = stones, head, now
+	s.erased.tombstones, s.erased.seq, s.erased.at = stones, head, now
 	s.tails.clear()
 	return nil
 }
@@ -137,7 +137,7 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	young := func() ([]tombstone, bool) {
 		s.erased.mu.Lock()
 		defer s.erased.mu.Unlock()
-		return s.erased.stones, time.Since(s.erased.at) < s.opts.Lease/2
+		return s.erased.tombstones, time.Since(s.erased.at) < s.opts.Lease/2
 	}
 	if stones, ok := young(); ok {
 		return stones, nil
@@ -150,7 +150,7 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	if stones, ok := young(); ok {
 		return stones, nil
 	}
-	if _, err := s.look(ctx); err != nil {
+	if _, err := s.refreshGenerations(ctx); err != nil {
 		return nil, err
 	}
 	stones, _ := young()

@@ -69,12 +69,12 @@ func (s *Store) AsWriter(ctx context.Context, stream string, head schema.StreamH
 	return WithHead(ctx, stream, head), nil
 }
 
-// againKey is the key of a context value that is there if the work was begun before.
-type againKey struct{}
+// retryKey is the key of a context value that is there if the work was begun before.
+type retryKey struct{}
 
-// Again returns a context for work that another attempt may have done in part: heads may be too low. The store asks
+// WithRetry returns a context for work that another attempt may have done in part: heads may be too low. The store asks
 // the server once for each stream.
-func Again(ctx context.Context) context.Context { return context.WithValue(ctx, againKey{}, true) }
+func WithRetry(ctx context.Context) context.Context { return context.WithValue(ctx, retryKey{}, true) }
 
 // headOf returns the head that the context carries for the stream, or nil.
 func headOf(ctx context.Context, stream string) *knownHead {
@@ -125,7 +125,7 @@ type tail struct {
 	from, last uint64
 	bytes      int64
 	// seen is when the server reported last as the end, and born when the first of the events was read.
-	seen, born time.Time
+	seen, loadedAt time.Time
 }
 
 // whole reports whether the tail is all of the stream.
@@ -153,15 +153,15 @@ func (t tail) after(seq uint64) ([]schema.Event, bool) {
 
 // extended returns the tail with the events that follow it, up to last. If it grows too large, it forgets all events.
 func (t tail) extended(events []schema.Event, last uint64, now time.Time) tail {
-	out := tail{events: append(slices.Clip(t.events), events...), from: t.from, last: last, bytes: t.bytes, seen: now, born: t.born}
-	if out.born.IsZero() {
-		out.born = now
+	out := tail{events: append(slices.Clip(t.events), events...), from: t.from, last: last, bytes: t.bytes, seen: now, loadedAt: t.loadedAt}
+	if out.loadedAt.IsZero() {
+		out.loadedAt = now
 	}
 	for _, e := range events {
 		out.bytes += eventBytes(e)
 	}
 	if len(out.events) > tailRows || out.bytes > tailBytes {
-		return tail{from: last, last: last, seen: now, born: now}
+		return tail{from: last, last: last, seen: now, loadedAt: now}
 	}
 	return out
 }
@@ -196,7 +196,7 @@ func (c *tails) get(stream string) (tail, bool) {
 func (c *tails) put(stream string, t tail) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.born.Before(c.cleared) {
+	if t.loadedAt.Before(c.cleared) {
 		return
 	}
 	if e, ok := c.of[stream]; ok {
@@ -253,7 +253,7 @@ func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 		return tail{}, false, err
 	}
 	if held := s.held(ctx, stream); held != nil && len(held.events) > 0 {
-		if s.tails.clearedSince(held.end.born) {
+		if s.tails.clearedSince(held.end.loadedAt) {
 			return tail{}, false, fmt.Errorf("read %q, of which something was erased since: %w", stream, ErrConcurrentWriter)
 		}
 		return held.end, true, nil
@@ -261,7 +261,7 @@ func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 	head := k.head
 	t, ok := s.tails.get(stream)
 	switch {
-	case ok && t.last >= head.Seq && time.Since(t.seen) < tailTrust && (k.asked.Load() || ctx.Value(againKey{}) == nil):
+	case ok && t.last >= head.Seq && time.Since(t.seen) < tailTrust && (k.asked.Load() || ctx.Value(retryKey{}) == nil):
 		return t, true, nil
 	case !ok && head.Seq > tailRead:
 		t = tail{from: head.Seq, last: head.Seq}
@@ -302,7 +302,7 @@ func (s *Store) readTail(ctx context.Context, stream string, t tail, head uint64
 	if kept {
 		t = t.extended(events, last, now)
 	} else {
-		t = tail{from: last, last: last, seen: now, born: now}
+		t = tail{from: last, last: last, seen: now, loadedAt: now}
 	}
 	s.tails.put(stream, t)
 	return t, nil

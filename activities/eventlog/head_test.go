@@ -329,7 +329,7 @@ func TestAgain(t *testing.T) {
 	head := schema.StreamHead{Known: true}
 	require.Empty(t, collect(t, a.Stream(eventlog.WithHead(t.Context(), "p/a", head), "p/a", eventlog.StreamOptions{})), "the writer says that this is all")
 	require.Zero(t, conn.n.Load())
-	ctx, err = a.AsWriter(eventlog.Again(t.Context()), "p/a", head)
+	ctx, err = a.AsWriter(eventlog.WithRetry(t.Context()), "p/a", head)
 	require.NoError(t, err)
 	for range 2 {
 		require.Len(t, collect(t, a.Stream(ctx, "p/a", eventlog.StreamOptions{})), 2)

@@ -73,7 +73,7 @@ func (h *Held) Store(ctx context.Context) error {
 
 // flush is [Held.Store] for a caller that has locked the stream.
 func (h *Held) flush(ctx context.Context) error {
-	events, headings, base, born := h.events, h.headings, h.base, h.end.born
+	events, headings, base, born := h.events, h.headings, h.base, h.end.loadedAt
 	h.events, h.end, h.headings = nil, tail{}, map[string][2]string{}
 	if len(events) == 0 {
 		return nil

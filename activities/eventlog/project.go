@@ -145,7 +145,7 @@ func (r *pass) all(ctx context.Context) error {
 		return err
 	}
 	for after, more := "", true; more; {
-		spans, err := r.s.behind(ctx, r.p, r.p.StreamPrefix(), r.lease.generation, after)
+		spans, err := r.s.backlog(ctx, r.p, r.p.StreamPrefix(), r.lease.generation, after)
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
 		}
@@ -163,9 +163,9 @@ func (r *pass) all(ctx context.Context) error {
 	return r.s.SaveOffsets(ctx)
 }
 
-// behind returns the projector's backlog in the streams with the prefix and after the name, at most maxIDs of them, in
+// backlog returns the projector's backlog in the streams with the prefix and after the name, at most maxIDs of them, in
 // the order of their names.
-func (s *Store) behind(ctx context.Context, p Projector, prefix string, generation uint64, after string) ([]span, error) {
+func (s *Store) backlog(ctx context.Context, p Projector, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	err := s.queryAll(ctx, func(rows driver.Rows) error {
 		var one span

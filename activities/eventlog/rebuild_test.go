@@ -160,7 +160,7 @@ func rebuild(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ..
 	}
 	for {
 		done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, inUse)
-		if errors.Is(err, eventlog.ErrCalledOff) {
+		if errors.Is(err, eventlog.ErrSwitchAborted) {
 			continue // The machine is slow, and another program had waited too long.
 		}
 		require.NoError(t, err)
@@ -368,9 +368,9 @@ func TestStaleProjection(t *testing.T) {
 	require.Len(t, want, 4)
 }
 
-func standings(t *testing.T, s *eventlog.Store, p eventlog.Projector) eventlog.Standing {
+func standings(t *testing.T, s *eventlog.Store, p eventlog.Projector) eventlog.ProjectionStatus {
 	t.Helper()
-	out, err := s.Standings(t.Context(), p)
+	out, err := s.ProjectionStatuses(t.Context(), p)
 	require.NoError(t, err)
 	require.Len(t, out, 1)
 	return out[0]
@@ -382,15 +382,15 @@ func TestStandings(t *testing.T) {
 	conn := database(t)
 	p := newTally(t, conn)
 	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
-	require.Equal(t, eventlog.Standing{Name: "tally", Program: 1}, standings(t, s, p))
+	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Program: 1}, standings(t, s, p))
 	for _, stream := range []string{"p/it's", "p/b", "q/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 5))
 		require.NoError(t, err)
 	}
-	require.Equal(t, eventlog.Standing{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err := s.Project(t.Context(), p, "p/it's")
 	require.NoError(t, err)
-	require.Equal(t, eventlog.Standing{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
 	_, err = s.Append(t.Context(), "p/b", said("p/b", 6)) // The sixth is of a type that no projector reads.
@@ -406,7 +406,7 @@ func TestStandings(t *testing.T) {
 	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, inUse)
 	require.NoError(t, err)
 	require.NoError(t, sh.Finish(t.Context(), made))
-	require.Equal(t, eventlog.Standing{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	names, err := s.ProjectorNames(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"tally"}, names)

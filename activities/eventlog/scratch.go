@@ -60,7 +60,7 @@ func makeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratc
 	if !ok {
 		return nil, fmt.Errorf("connection %T cannot open another one", conn)
 	}
-	home, now, err := whereAndWhen(ctx, conn)
+	home, now, err := databaseAndTime(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func makeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratc
 	return s, err
 }
 
-// whereAndWhen returns the connection's database and the server's time.
-func whereAndWhen(ctx context.Context, conn driver.Conn) (database string, now int64, err error) {
+// databaseAndTime returns the connection's database and the server's time.
+func databaseAndTime(ctx context.Context, conn driver.Conn) (database string, now int64, err error) {
 	err = conn.QueryRow(ctx, "SELECT currentDatabase(), toInt64(toUnixTimestamp(now()))").Scan(&database, &now)
 	return database, now, err
 }
@@ -108,7 +108,7 @@ func (s *Scratch) Drop(ctx context.Context) error {
 
 // DropScratch drops the scratch database with the key, if it is there.
 func DropScratch(ctx context.Context, conn driver.Conn, key ScratchKey) error {
-	home, _, err := whereAndWhen(ctx, conn)
+	home, _, err := databaseAndTime(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ type ScratchInfo struct {
 
 // Scratches returns the scratch databases of the connection's database, of all purposes.
 func Scratches(ctx context.Context, conn driver.Conn) ([]ScratchInfo, error) {
-	home, now, err := whereAndWhen(ctx, conn)
+	home, now, err := databaseAndTime(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("list scratch databases: %w", err)
 	}

@@ -35,9 +35,9 @@ var ErrShadowGone = errors.New("the tables of the rebuild are gone")
 type Shadow struct {
 	*Scratch
 	id string
-	// live is the store of the database in use. made reads the same events and keeps the offsets of the new rows.
-	live, made *Store
-	bulk       *bulkConn
+	// current is the store of the database in use. made reads the same events and keeps the offsets of the new rows.
+	current, shadow *Store
+	bulk            *bulkConn
 }
 
 // BeginShadow makes the shadow with the id, which is of letters and digits, and records the end of the log. It can be
@@ -68,7 +68,7 @@ func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projec
 
 // OpenShadow opens the shadow that [Store.BeginShadow] has made, or returns [ErrShadowGone].
 func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
-	home, _, err := whereAndWhen(ctx, s.conn)
+	home, _, err := databaseAndTime(ctx, s.conn)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
 
 func (s *Store) shadow(scratch *Scratch, id string) *Shadow {
 	made := New(s.conn, s.opts)
-	made.offsetsTable = Identifier(scratch.Database) + "." + liveOffsets
-	return &Shadow{Scratch: scratch, id: id, live: s, made: made, bulk: &bulkConn{Conn: scratch.Conn}}
+	made.offsetsTable = Identifier(scratch.Database) + "." + currentOffsets
+	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made, bulk: &bulkConn{Conn: scratch.Conn}}
 }
 
 // EndSwitch ends an interrupted switch of the rebuild with the id: it calls it off, unless tables were exchanged
@@ -132,7 +132,7 @@ func (s *Store) tablesOf(ctx context.Context, database string) (map[string]strin
 func (sh *Shadow) mark() string { return "made by rebuild " + sh.id }
 
 func (sh *Shadow) begin(ctx context.Context, projectors []Projector) error {
-	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	tables, err := sh.current.tablesOf(ctx, sh.Database)
 	if err != nil {
 		return err
 	}
@@ -183,8 +183,8 @@ func tableNames(projectors []Projector) []string {
 	return slices.Compact(out)
 }
 
-// Together returns the projectors to rebuild with the named ones: these, and those that share a table with them.
-func Together(all, named []Projector) []Projector {
+// RebuildSet returns the projectors to rebuild with the named ones: these, and those that share a table with them.
+func RebuildSet(all, named []Projector) []Projector {
 	tables := tableNames(named)
 	var out []Projector
 	for _, p := range all {
@@ -217,7 +217,7 @@ type Filled struct {
 func (sh *Shadow) Fill(ctx context.Context, p Projector, after Place, until time.Time, report func(Filled)) (Filled, error) {
 	out := Filled{Place: after}
 	sel := selection{prefix: p.StreamPrefix(), types: p.Types()}
-	for page, err := range sh.made.spans(ctx, sel, position{stream: after.Stream, seq: after.Seq}) {
+	for page, err := range sh.shadow.spans(ctx, sel, position{stream: after.Stream, seq: after.Seq}) {
 		if err != nil {
 			return out, fmt.Errorf("fill projection %q: %w", p.Name(), err)
 		}
@@ -275,16 +275,16 @@ func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event)
 
 // filled records that the projector's rows are complete up to the horizon.
 func (sh *Shadow) filled(ctx context.Context, p Projector) error {
-	err := sh.home.Exec(settled(ctx), `INSERT INTO `+sh.made.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+	err := sh.home.Exec(withSyncInsert(ctx), `INSERT INTO `+sh.shadow.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
 		SELECT ?, stream, last_seq, last_ts, '', ?, ? FROM `+sh.table(horizon)+` WHERE startsWith(stream, ?)`,
 		p.Name(), uint64(shadowGeneration), p.Version(), p.StreamPrefix())
 	if err != nil {
 		return fmt.Errorf("note offsets of %q: %w", p.Name(), err)
 	}
-	return sh.made.note(ctx, p, generation{number: shadowGeneration, ready: true, version: p.Version()})
+	return sh.shadow.note(ctx, p, generation{number: shadowGeneration, ready: true, version: p.Version()})
 }
 
-// settled makes an insert return once its rows can be read.
-func settled(ctx context.Context) context.Context {
+// withSyncInsert makes an insert return once its rows can be read.
+func withSyncInsert(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
 }

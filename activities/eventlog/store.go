@@ -73,14 +73,14 @@ func New(conn driver.Conn, opts Options) *Store {
 		opts.Now = time.Now
 	}
 	return &Store{
-		conn: conn, opts: opts, offsetsTable: liveOffsets, locks: keyedMutex{held: map[string]chan struct{}{}}, tails: tails{of: map[string]*list.Element{}},
+		conn: conn, opts: opts, offsetsTable: currentOffsets, locks: keyedMutex{held: map[string]chan struct{}{}}, tails: tails{of: map[string]*list.Element{}},
 		offsets: offsets{known: map[offsetKey]Offset{}, pending: map[offsetKey]offsetRow{}},
 		leases:  leases{of: map[string]generation{}},
 	}
 }
 
-// liveOffsets is the table of the offsets of the tables in use.
-const liveOffsets = "projection_offsets_raw"
+// currentOffsets is the table of the offsets of the tables in use.
+const currentOffsets = "projection_offsets_raw"
 
 // querySettings allow queries that contain the ids or positions of a whole page. Reads by key use one thread: to
 // hand a few rows from thread to thread costs more than to read them.

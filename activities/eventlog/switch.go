@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrCalledOff is returned if another program has called a switch off, because it took too long. Nothing has changed:
+// ErrSwitchAborted is returned if another program has called a switch off, because it took too long. Nothing has changed:
 // try again.
-var ErrCalledOff = errors.New("the switch to the new tables was called off by a program that had waited too long")
+var ErrSwitchAborted = errors.New("the switch to the new tables was called off by a program that had waited too long")
 
 // SwitchOptions are the options of [Shadow.Switch].
 type SwitchOptions struct {
@@ -41,8 +41,8 @@ type decision string
 
 const (
 	undecided  decision = "open"
-	goAhead    decision = "decided"
-	calledOff  decision = "undone"
+	committed  decision = "decided"
+	aborted    decision = "undone"
 	noDecision decision = ""
 )
 
@@ -71,22 +71,22 @@ func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Pro
 		select {
 		case <-ctx.Done():
 			return out, ctx.Err()
-		case <-time.After(sh.live.Drain()):
+		case <-time.After(sh.current.Drain()):
 		}
 		if out.Events, err = sh.lastRows(ctx, o, number, made, inUse); err != nil {
 			return out, err
 		}
-		d = goAhead
+		d = committed
 		if o.DryRun {
-			d = calledOff
+			d = aborted
 		}
 		if d, err = sh.decide(ctx, number, d); err != nil {
 			return out, err
 		}
 	}
-	if d == calledOff {
+	if d == aborted {
 		for _, p := range made {
-			if err := sh.live.restore(ctx, p, number); err != nil {
+			if err := sh.current.restore(ctx, p, number); err != nil {
 				return out, err
 			}
 		}
@@ -94,7 +94,7 @@ func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Pro
 		if o.DryRun {
 			return out, nil
 		}
-		return out, ErrCalledOff
+		return out, ErrSwitchAborted
 	}
 	err = sh.adoptAll(ctx, made, number)
 	out.Waited = time.Since(began)
@@ -103,7 +103,7 @@ func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Pro
 
 // complete refuses a projection that was not filled.
 func (sh *Shadow) complete(ctx context.Context, projectors []Projector) error {
-	filled, err := sh.made.generations(ctx)
+	filled, err := sh.shadow.generations(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (sh *Shadow) complete(ctx context.Context, projectors []Projector) error {
 
 // approach applies the backlog before other programs have to wait, unless the switch has begun already.
 func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []Projector) error {
-	current, err := sh.live.generations(ctx)
+	current, err := sh.current.generations(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []P
 	}
 	for _, p := range inUse {
 		var stale *StaleError
-		if _, err := sh.live.ProjectAll(ctx, p); err != nil && !errors.As(err, &stale) {
+		if _, err := sh.current.ProjectAll(ctx, p); err != nil && !errors.As(err, &stale) {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []P
 // announce records the generation that the switch begins, or finds the one of an interrupted call. From here on,
 // programs that want to write wait.
 func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64, decision, error) {
-	current, err := sh.live.generations(ctx)
+	current, err := sh.current.generations(ctx)
 	if err != nil {
 		return 0, noDecision, err
 	}
@@ -158,20 +158,20 @@ func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64,
 			mine = max(mine, g.number)
 		}
 	}
-	d := calledOff
+	d := aborted
 	if mine > 0 {
-		if d, err = sh.decision(ctx, mine); err != nil || d == goAhead {
+		if d, err = sh.decision(ctx, mine); err != nil || d == committed {
 			return mine, d, err
 		}
 	}
 	if d != undecided {
-		mine = sh.live.numberAfter(last)
+		mine = sh.current.numberAfter(last)
 		if err := sh.home.Exec(ctx, "CREATE TABLE "+sh.table(sh.decisionTable(mine, undecided))+" (x UInt8) ENGINE = Null"); err != nil {
 			return 0, noDecision, fmt.Errorf("begin a switch: %w", err)
 		}
 	}
 	for _, p := range projectors {
-		sh.live.forget(p)
+		sh.current.forget(p)
 		g := current[p.Name()]
 		if g.number > mine {
 			return 0, noDecision, fmt.Errorf("switch projection %q: %w", p.Name(), ErrRebuilding)
@@ -179,7 +179,7 @@ func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64,
 		if g.number == mine {
 			continue
 		}
-		if err := sh.live.note(ctx, p, generation{number: mine, version: p.Version(), shadow: sh.id}); err != nil {
+		if err := sh.current.note(ctx, p, generation{number: mine, version: p.Version(), shadow: sh.id}); err != nil {
 			return 0, noDecision, err
 		}
 	}
@@ -188,11 +188,11 @@ func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64,
 
 // decision returns the outcome of the switch.
 func (sh *Shadow) decision(ctx context.Context, number uint64) (decision, error) {
-	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	tables, err := sh.current.tablesOf(ctx, sh.Database)
 	if err != nil {
 		return noDecision, err
 	}
-	for _, d := range []decision{undecided, goAhead, calledOff} {
+	for _, d := range []decision{undecided, committed, aborted} {
 		if _, ok := tables[sh.decisionTable(number, d)]; ok {
 			return d, nil
 		}
@@ -222,43 +222,43 @@ func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, 
 		return events, nil
 	}
 	for _, p := range inUse {
-		g, err := sh.live.readyBefore(ctx, p.Name(), number)
+		g, err := sh.current.readyBefore(ctx, p.Name(), number)
 		if err != nil {
 			return events, err
 		}
 		if g.version != p.Version() {
 			continue // Other code has made the rows, and no other may add to them.
 		}
-		held := sh.live.newPass(p, lease{generation: g.number, until: time.Now().Add(24 * time.Hour), held: true})
+		held := sh.current.newPass(p, lease{generation: g.number, until: time.Now().Add(24 * time.Hour), exclusive: true})
 		if err := held.all(ctx); err != nil {
 			return events, err
 		}
 	}
-	return events, sh.keepAll(ctx, tableNames(made), number)
+	return events, sh.backUpAll(ctx, tableNames(made), number)
 }
 
 // tablesAtOnce is how many tables are marked, copied or exchanged at a time: each takes a few statements that have
 // little to do.
 const tablesAtOnce = 4
 
-// keepAll copies the rows of the tables in use and of the shadow tables.
-func (sh *Shadow) keepAll(ctx context.Context, names []string, number uint64) error {
+// backUpAll copies the rows of the tables in use and of the shadow tables.
+func (sh *Shadow) backUpAll(ctx context.Context, names []string, number uint64) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(tablesAtOnce)
 	for _, name := range names {
-		group.Go(func() error { return sh.keep(ctx, Identifier(name), keptTable("before", name, number)) })
-		group.Go(func() error { return sh.keep(ctx, sh.table(name), keptTable("after", name, number)) })
+		group.Go(func() error { return sh.backUp(ctx, Identifier(name), backupTable("before", name, number)) })
+		group.Go(func() error { return sh.backUp(ctx, sh.table(name), backupTable("after", name, number)) })
 	}
 	return group.Wait()
 }
 
-func keptTable(when, name string, number uint64) string {
+func backupTable(when, name string, number uint64) string {
 	return fmt.Sprintf("%s_%s_%d", when, name, number)
 }
 
-// keep copies the rows of a table as they are now. The copy shares the files of the original, so it is made at once. A
+// backUp copies the rows of a table as they are now. The copy shares the files of the original, so it is made at once. A
 // copy that is there stays: an attempt that comes late may find other rows.
-func (sh *Shadow) keep(ctx context.Context, from, to string) error {
+func (sh *Shadow) backUp(ctx context.Context, from, to string) error {
 	own := fmt.Sprintf("%s_%d", to, rand.Uint64())
 	for _, statement := range []string{
 		"CREATE TABLE " + sh.table(own) + " AS " + from,
@@ -279,7 +279,7 @@ func (sh *Shadow) adoptAll(ctx context.Context, projectors []Projector, number u
 	for len(projectors) > 0 {
 		sharing := projectors[:1]
 		for n := 0; n < len(sharing); {
-			n, sharing = len(sharing), Together(projectors, sharing)
+			n, sharing = len(sharing), RebuildSet(projectors, sharing)
 		}
 		projectors = slices.DeleteFunc(slices.Clone(projectors), func(p Projector) bool {
 			return slices.ContainsFunc(sharing, func(s Projector) bool { return s.Name() == p.Name() })
@@ -302,14 +302,14 @@ func (sh *Shadow) adopt(ctx context.Context, p Projector, number uint64) error {
 		if err := sh.exchange(ctx, t.Name); err != nil {
 			return fmt.Errorf("exchange table %q: %w", t.Name, err)
 		}
-		if err := sh.takeStrangers(ctx, t); err != nil {
+		if err := sh.copyForeignRows(ctx, t); err != nil {
 			return err
 		}
 	}
-	if err := sh.live.copyOffsets(ctx, p.Name(), sh.made.offsetsTable, shadowGeneration, number); err != nil {
+	if err := sh.current.copyOffsets(ctx, p.Name(), sh.shadow.offsetsTable, shadowGeneration, number); err != nil {
 		return err
 	}
-	return sh.live.note(ctx, p, generation{number: number, ready: true, version: p.Version(), shadow: sh.id})
+	return sh.current.note(ctx, p, generation{number: number, ready: true, version: p.Version(), shadow: sh.id})
 }
 
 // exchangeTries bounds how often a table is claimed that others claim too.
@@ -332,7 +332,7 @@ func (sh *Shadow) exchange(ctx context.Context, name string) error {
 			}
 			return failed
 		}
-		tables, err := sh.live.tablesOf(ctx, sh.Database)
+		tables, err := sh.current.tablesOf(ctx, sh.Database)
 		if err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func claimPrefix(name string) string { return name + "_claimed_" }
 
 // claimable returns the name under which a program can claim the table of the shadow, or that it is in use already.
 func (sh *Shadow) claimable(ctx context.Context, name string) (from string, done bool, err error) {
-	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	tables, err := sh.current.tablesOf(ctx, sh.Database)
 	if err != nil {
 		return "", false, err
 	}
@@ -373,7 +373,7 @@ func (sh *Shadow) claimable(ctx context.Context, name string) (from string, done
 
 // replaced returns the name of the table in the shadow that was in use before, or nothing.
 func (sh *Shadow) replaced(ctx context.Context, name string) (string, error) {
-	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	tables, err := sh.current.tablesOf(ctx, sh.Database)
 	if err != nil {
 		return "", err
 	}
@@ -385,9 +385,9 @@ func (sh *Shadow) replaced(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// takeStrangers copies the rows of projectors that the rebuild did not know from the old table: for example of an
+// copyForeignRows copies the rows of projectors that the rebuild did not know from the old table: for example of an
 // embedding version that a worker began meanwhile.
-func (sh *Shadow) takeStrangers(ctx context.Context, t Table) error {
+func (sh *Shadow) copyForeignRows(ctx context.Context, t Table) error {
 	if t.Column == "" {
 		return nil
 	}
@@ -399,7 +399,7 @@ func (sh *Shadow) takeStrangers(ctx context.Context, t Table) error {
 	if err != nil {
 		return err
 	}
-	err = sh.home.Exec(settled(ctx), "INSERT INTO "+Identifier(t.Name)+" SELECT * FROM "+sh.table(old)+" WHERE "+Identifier(t.Column)+" NOT IN ?", set(values))
+	err = sh.home.Exec(withSyncInsert(ctx), "INSERT INTO "+Identifier(t.Name)+" SELECT * FROM "+sh.table(old)+" WHERE "+Identifier(t.Column)+" NOT IN ?", set(values))
 	if err != nil {
 		return fmt.Errorf("copy rows of others in table %q: %w", t.Name, err)
 	}
@@ -408,7 +408,7 @@ func (sh *Shadow) takeStrangers(ctx context.Context, t Table) error {
 
 // valuesOf returns which rows of a shared table the shadow was filled with.
 func (sh *Shadow) valuesOf(ctx context.Context, t Table) ([]string, error) {
-	filled, err := sh.made.generations(ctx)
+	filled, err := sh.shadow.generations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -427,7 +427,7 @@ func (sh *Shadow) Finish(ctx context.Context, projectors []Projector) error {
 	for _, p := range projectors {
 		for _, t := range p.Tables() {
 			// By now no program writes that did not see the new tables.
-			if err := sh.takeStrangers(ctx, t); err != nil {
+			if err := sh.copyForeignRows(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -435,18 +435,18 @@ func (sh *Shadow) Finish(ctx context.Context, projectors []Projector) error {
 	return sh.Drop(ctx)
 }
 
-// settle ends a switch whose program is gone: it calls it off, unless tables were exchanged already.
-func (s *Store) settle(ctx context.Context, p Projector, g generation) error {
-	home, _, err := whereAndWhen(ctx, s.conn)
+// resolveSwitch ends a switch whose program is gone: it calls it off, unless tables were exchanged already.
+func (s *Store) resolveSwitch(ctx context.Context, p Projector, g generation) error {
+	home, _, err := databaseAndTime(ctx, s.conn)
 	if err != nil {
 		return err
 	}
 	sh := s.shadow(&Scratch{Database: ScratchDatabase(home, ScratchKey{PurposeRebuild, g.shadow}), home: s.conn}, g.shadow)
-	d, err := sh.decide(ctx, g.number, calledOff)
+	d, err := sh.decide(ctx, g.number, aborted)
 	switch {
 	case err != nil && !hasCode(err, codeUnknownDatabase):
 		return err
-	case d == goAhead:
+	case d == committed:
 		return sh.adopt(ctx, versioned{p, g.version}, g.number)
 	default:
 		return s.restore(ctx, p, g.number)
@@ -484,7 +484,7 @@ func (s *Store) readyBefore(ctx context.Context, name string, number uint64) (g 
 
 // copyOffsets copies the projector's offsets of a generation from a table.
 func (s *Store) copyOffsets(ctx context.Context, name, table string, from, to uint64) error {
-	err := s.conn.Exec(settled(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+	err := s.conn.Exec(withSyncInsert(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
 		SELECT projector_name, stream, last_seq, last_ts, last_event_id, ?, version FROM `+table+` FINAL
 		WHERE projector_name = ? AND generation = ? AND stream != ''`, to, name, from)
 	if err != nil {

@@ -266,7 +266,7 @@ func TestSharedTable(t *testing.T) {
 	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	one, two, late := part{base, "p/it's"}, part{base, "p/b"}, part{base, "p/late"}
 	all := []eventlog.Projector{one, two}
-	require.Len(t, eventlog.Together(all, all[:1]), 2)
+	require.Len(t, eventlog.RebuildSet(all, all[:1]), 2)
 	for _, p := range []part{one, two, late} {
 		_, err := s.Append(t.Context(), p.value, said(p.value, 3))
 		require.NoError(t, err)

@@ -80,7 +80,7 @@ func (a *Aligner) AlignEntry(quotes []schema.Quote) (evidence []schema.Evidence,
 		evidence[i], found[i] = a.align(q)
 		aligned = aligned && evidence[i].Aligned
 	}
-	settle(evidence, found)
+	chooseNearest(evidence, found)
 	return evidence, aligned
 }
 

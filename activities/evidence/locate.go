@@ -345,7 +345,7 @@ const maxOuter = 8
 // so as far as the message has some there that its own view left out too, and holds is true.
 func (s *Source) growAll(q *quote, of, in *normal.View, places []extent, holds func(*quote, extent) bool) {
 	from, to := of.Original(0, len(of.Text))
-	lead, trail := seen(q.text[:from]), seen(q.text[to:])
+	lead, trail := countVisible(q.text[:from]), countVisible(q.text[to:])
 	for i, x := range places {
 		start, end := in.Within(x.start, x.end)
 		grow := func(wider extent) bool {
@@ -378,8 +378,8 @@ func (s *Source) growAll(q *quote, of, in *normal.View, places []extent, holds f
 // mark reports whether a rune is punctuation or a mark of Markdown.
 func mark(r rune) bool { return unicode.IsPunct(r) || r == '`' || r == '~' }
 
-// seen counts the characters of an end of a quote that are seen.
-func seen(end string) int {
+// countVisible counts the characters of an end of a quote that are seen.
+func countVisible(end string) int {
 	n := 0
 	for _, r := range end {
 		if !unicode.IsSpace(r) && !text.Ignored(r) {

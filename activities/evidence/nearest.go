@@ -6,10 +6,10 @@ import (
 	"axiommind/schema"
 )
 
-// settle chooses, for each quote with several places, the one nearest to the entry's other evidence
+// chooseNearest chooses, for each quote with several places, the one nearest to the entry's other evidence
 // in the same message. Evidence with one place counts first; where all have several, the closest two
 // decide.
-func settle(evidence []schema.Evidence, found []*finding) {
+func chooseNearest(evidence []schema.Evidence, found []*finding) {
 	var fixed, open []int
 	for i, f := range found {
 		switch {
@@ -46,7 +46,7 @@ func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok 
 			}
 			for _, a := range found[i].places {
 				for _, b := range found[j].places {
-					if d := away(a, b); !ok || d < least {
+					if d := distance(a, b); !ok || d < least {
 						best, chosen, least, ok = i, a, d, true
 					}
 				}
@@ -56,7 +56,7 @@ func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok 
 	return best, chosen, ok
 }
 
-// away is the number of bytes between two places, 0 when they touch or overlap.
-func away(a, b place) int {
+// distance is the number of bytes between two places, 0 when they touch or overlap.
+func distance(a, b place) int {
 	return max(0, a.start-b.end, b.start-a.end)
 }

@@ -69,7 +69,7 @@ func (s *Source) proves(q *quote, x extent) bool {
 		return false
 	}
 	whole, ok := s.wholeSentences(x, end)
-	return ok && !s.struck(whole) && (s.text[whole.start:whole.end] == q.text || s.sameAsItStands(q, form, whole, start))
+	return ok && !s.struck(whole) && (s.text[whole.start:whole.end] == q.text || s.sameVerbatim(q, form, whole, start))
 }
 
 // mayBeLeftOut reports whether the normal form may leave out a character.
@@ -143,9 +143,9 @@ func fullStop(text string, at int) int {
 // dots are the characters that an ellipsis may consist of.
 const dots = ".。．｡﹒…‥⋯"
 
-// sameAsItStands compares the original text of a quote and of a place in the message whose normal forms are equal. form
+// sameVerbatim compares the original text of a quote and of a place in the message whose normal forms are equal. form
 // is the quote's, and start is where the place begins in the message's form.
-func (s *Source) sameAsItStands(q *quote, form *normal.View, x extent, start int) bool {
+func (s *Source) sameVerbatim(q *quote, form *normal.View, x extent, start int) bool {
 	raw := func(a, b int) (quoted, source string) {
 		from, to := form.Original(a, b)
 		quoted = q.text[from:to]

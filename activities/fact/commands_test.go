@@ -56,7 +56,7 @@ func TestProfile(t *testing.T) {
 
 func TestCurrent(t *testing.T) {
 	t.Parallel()
-	ended := &Standing{EndedBy: "ann"}
+	ended := &EntryStatus{EndedBy: "ann"}
 	require.Equal(t, []Section{{Name: schema.SectionWork, Summary: "before"}, {Name: schema.SectionRecent, Summary: "said"}}, CurrentProfile([]Section{
 		{Name: schema.SectionRecent, Summary: "said"},
 		{Name: schema.SectionWork, Summary: "retired", Entry: ended}, {Name: schema.SectionWork, Summary: "before"},
@@ -213,7 +213,7 @@ func TestMerge(t *testing.T) {
 			m.opts = Options{MergeOverlap: 0.6, MergeSimilarity: 0.9}
 			m.say(m.entry(tt.older, 0.6))
 			state := m.state()
-			state.near = &nearness{vectors: map[string][]float32{tt.older: tt.vectors["a"], tt.newer: tt.vectors["b"]}}
+			state.near = &similarityIndex{vectors: map[string][]float32{tt.older: tt.vectors["a"], tt.newer: tt.vectors["b"]}}
 			newer := m.entry(tt.newer, 0.8)
 			newer.Category = cmp.Or(tt.category, newer.Category)
 			events, err := Plan(state, m.batch(newer), m.opts)

@@ -21,8 +21,8 @@ const (
 	heatHalfLife  = 30 * 24 * time.Hour
 )
 
-// hottest is the heat that counts fully.
-const hottest = 8
+// maxHeat is the heat that counts fully.
+const maxHeat = 8
 
 // hybrid is the score of a fact, of 0 to 1: 65 % its confidence, 25 % how fresh it is, and 10 % how much it is used. A
 // fact that was never confirmed after its creation is half as fresh.
@@ -31,7 +31,7 @@ func hybrid(f Fact, use Use, now time.Time) float64 {
 	if !use.Confirmed.IsZero() {
 		fresh = max(fresh, decay(now.Sub(use.Confirmed), freshHalfLife))
 	}
-	heat := min(1, math.Log1p(max(0, use.Heat))/math.Log1p(hottest))
+	heat := min(1, math.Log1p(max(0, use.Heat))/math.Log1p(maxHeat))
 	return 0.65*f.Confidence + 0.25*fresh + 0.10*heat
 }
 

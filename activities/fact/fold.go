@@ -47,7 +47,7 @@ type Fact struct {
 	GoneReason string    `json:"gone_reason,omitempty"`
 	Version    uint64    `json:"version"`
 	// Entry is the standing of its entry. Only [Tables.Judge] sets it, and it is nil for a fact that a person entered.
-	Entry *Standing `json:"entry,omitempty"`
+	Entry *EntryStatus `json:"entry,omitempty"`
 }
 
 // Exists reports whether the fact was created.

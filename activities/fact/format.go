@@ -88,12 +88,12 @@ const (
 // lowest confidence first. If the summaries alone exceed the budget, they are cut, within a line if necessary, and end in
 // "\n...". If even that does not fit, the result is empty.
 func (f Formatter) Format(c Context) string {
-	text, _ := f.Tell(c)
+	text, _ := f.FormatIndexed(c)
 	return text
 }
 
-// Tell is [Formatter.Format]. It also returns the places of the facts in the text, in order.
-func (f Formatter) Tell(c Context) (text string, told []int) {
+// FormatIndexed is [Formatter.Format]. It also returns the places of the facts in the text, in order.
+func (f Formatter) FormatIndexed(c Context) (text string, told []int) {
 	base := c.summaries()
 	if base != "" && f.Counter.Count(base) > f.MaxTokens {
 		return f.cut(base), nil
@@ -180,7 +180,7 @@ func (f Formatter) factLines(facts []Statement) (lines []string, of []int) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := told[i], told[j]
-		late := cmp.Compare(a.lateness(), b.lateness())
+		late := cmp.Compare(a.sortRank(), b.sortRank())
 		if f.Ranked {
 			return late
 		}
@@ -201,8 +201,8 @@ func (f Formatter) factLines(facts []Statement) (lines []string, of []int) {
 	return append(first, rest...), append(ofFirst, ofRest...)
 }
 
-// lateness is greater for facts that come after the others.
-func (s Statement) lateness() int {
+// sortRank is greater for facts that come after the others.
+func (s Statement) sortRank() int {
 	if s.Contested {
 		return 1
 	}

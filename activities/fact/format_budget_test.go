@@ -78,7 +78,7 @@ func noMemoryIsOverBudget(t *testing.T, seeds []int) {
 		c := random.Example(seed)
 		for name, counter := range map[string]Counter{"char4": Char4, "cjk2": CJK2, "cl100k": exact} {
 			f := Formatter{MaxTokens: (seed*37)%400 - 1, Counter: counter, Ranked: seed%3 == 0}
-			text, told := f.Tell(c)
+			text, told := f.FormatIndexed(c)
 			if text != "" && counter.Count(text) > f.MaxTokens {
 				t.Fatalf("memory %d by %s: %d tokens are over %d", seed, name, counter.Count(text), f.MaxTokens)
 			}
@@ -113,11 +113,11 @@ func TestFormatRanked(t *testing.T) {
 	t.Parallel()
 	c := Context{Facts: []Statement{{Content: "b", Confidence: 0.5}, {Content: " "}, {Content: "a", Confidence: 0.9}}}
 	f := Formatter{MaxTokens: 100, Counter: Char4}
-	text, told := f.Tell(c)
+	text, told := f.FormatIndexed(c)
 	require.Equal(t, "Facts:\n- [context | 0.90] a\n- [context | 0.50] b", text)
 	require.Equal(t, []int{2, 0}, told)
 	f.Ranked = true
-	text, told = f.Tell(c)
+	text, told = f.FormatIndexed(c)
 	require.Equal(t, "Facts:\n- [context | 0.50] b\n- [context | 0.90] a", text)
 	require.Equal(t, []int{0, 2}, told)
 }

@@ -25,7 +25,7 @@ func lasting(content string, quotes []string) (reason, detail string) {
 		return schema.SkippedTrivial, fmt.Sprintf("its quotes only acknowledge, such as %q", quotes[0])
 	case wordless(scrubUploads(content)) && !wordless(content):
 		return schema.SkippedUpload, "it only reports an upload, and the file is gone with the session"
-	case parrots(content, quotes):
+	case copiesPrompt(content, quotes):
 		return schema.SkippedTrivial, "it repeats the extraction prompt"
 	}
 	return "", ""
@@ -43,8 +43,8 @@ func allTrivial(quotes []string) bool {
 // promptWords are the words of the extraction prompt, in order.
 var promptWords = sync.OnceValue(func() string { return wordsOf(llm.ExtractionRequest(nil, llm.Params{}).System) })
 
-// parrots reports whether the words of a fact are consecutive in the extraction prompt and in no quote.
-func parrots(content string, quotes []string) bool {
+// copiesPrompt reports whether the words of a fact are consecutive in the extraction prompt and in no quote.
+func copiesPrompt(content string, quotes []string) bool {
 	words := wordsOf(content)
 	if len(quotes) == 0 || words == " " || !strings.Contains(promptWords(), words) {
 		return false

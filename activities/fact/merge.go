@@ -14,14 +14,14 @@ import (
 	"axiommind/schema"
 )
 
-// nearness compares proposed facts with remembered ones. It has the vectors of all that may be near each other, so that
+// similarityIndex compares proposed facts with remembered ones. It has the vectors of all that may be near each other, so that
 // planning asks no embedder.
-type nearness struct {
+type similarityIndex struct {
 	vectors map[string][]float32
 }
 
-// newNearness returns the nearness of the proposals to the facts and to each other, or nil if facts are not merged.
-func newNearness(ctx context.Context, opts Options, facts []Fact, proposals []proposal) (*nearness, error) {
+// newSimilarityIndex returns the nearness of the proposals to the facts and to each other, or nil if facts are not merged.
+func newSimilarityIndex(ctx context.Context, opts Options, facts []Fact, proposals []proposal) (*similarityIndex, error) {
 	if opts.MergeOverlap == 0 {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func newNearness(ctx context.Context, opts Options, facts []Fact, proposals []pr
 			all = append(all, known{f.Content, termsOf(f.Content)})
 		}
 	}
-	n := &nearness{vectors: map[string][]float32{}}
+	n := &similarityIndex{vectors: map[string][]float32{}}
 	var texts []string
 	need := func(content string) {
 		if _, ok := n.vectors[content]; !ok {

@@ -77,7 +77,7 @@ type planner struct {
 	overlay *overlay
 	opts    Options
 	read    map[string]time.Time
-	near    *nearness
+	near    *similarityIndex
 	project string
 	session string
 	build   string
@@ -105,7 +105,7 @@ type Memory struct {
 	Uses map[string]Use
 	Now  time.Time
 
-	near *nearness
+	near *similarityIndex
 }
 
 // planAll returns for each batch the events that follow from its entries, to be appended to the memory's stream in

@@ -24,7 +24,7 @@ type Section struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	Version   uint64    `json:"version"`
 	// Entry is the standing of its entry. Only [Tables.Profile] sets it, and it is nil for a summary that a person wrote.
-	Entry *Standing `json:"entry,omitempty"`
+	Entry *EntryStatus `json:"entry,omitempty"`
 }
 
 func sectionOf(p schema.ProfileUpdatedPayload, e schema.Event) Section {

@@ -12,8 +12,8 @@ import (
 	"axiommind/schema"
 )
 
-// Standing is the status of a fact's entry.
-type Standing struct {
+// Lifecycle is the status of a fact's entry.
+type EntryStatus struct {
 	Stage  schema.Stage  `json:"stage"`
 	Status schema.Status `json:"status"`
 	// EndedAt is when graduation ended the entry, zero if it did not; EndedBy and EndedBecause say by whom and why.
@@ -25,13 +25,13 @@ type Standing struct {
 
 // Ended reports whether the fact is no longer believed. That a newer extractor does not state it is no reason: the facts
 // of a session stay when it is read again.
-func (s *Standing) Ended() bool { return s != nil && s.EndedBy != "" }
+func (s *EntryStatus) Ended() bool { return s != nil && s.EndedBy != "" }
 
 // Contested reports whether another statement contradicts the fact and neither is decided to be right.
-func (s *Standing) Contested() bool { return s != nil && s.Status == schema.StatusContested }
+func (s *EntryStatus) Contested() bool { return s != nil && s.Status == schema.StatusContested }
 
-func standingOf(row entry.Row) *Standing {
-	return &Standing{
+func entryStatusOf(row entry.Row) *EntryStatus {
+	return &EntryStatus{
 		Stage: row.Stage, Status: row.Status, EndedAt: row.EndedAt, EndedBecause: row.EndedBecause, EndedBy: row.EndedBy,
 		SupersededBy: row.SupersededBy,
 	}
@@ -46,14 +46,14 @@ func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) er
 			ids = append(ids, f.EntryID)
 		}
 	}
-	rows, err := t.standing(ctx, user, agent, ids)
+	rows, err := t.entryRows(ctx, user, agent, ids)
 	if err != nil {
 		return err
 	}
 	var gone []string
 	for i, f := range facts {
 		if row, ok := rows[f.EntryID]; ok {
-			facts[i].Entry = standingOf(row)
+			facts[i].Entry = entryStatusOf(row)
 			if facts[i].Entry.Ended() {
 				gone = append(gone, f.ID)
 			}
@@ -74,8 +74,8 @@ func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) er
 	return nil
 }
 
-func (t *Tables) standing(ctx context.Context, user, agent string, ids []string) (map[string]entry.Row, error) {
-	rows, err := entry.NewReader(t.conn).ByID(ctx, entry.OfMemory(user, agent).IDs(ids), entry.Standing)
+func (t *Tables) entryRows(ctx context.Context, user, agent string, ids []string) (map[string]entry.Row, error) {
+	rows, err := entry.NewReader(t.conn).ByID(ctx, entry.OfMemory(user, agent).IDs(ids), entry.Lifecycle)
 	if err != nil {
 		return nil, fmt.Errorf("read how the entries of facts stand: %w", err)
 	}
@@ -84,7 +84,7 @@ func (t *Tables) standing(ctx context.Context, user, agent string, ids []string)
 
 // restated returns, by the ids of facts, the standing of a believed entry that says the same as the fact: one that is not
 // contested, if there is one.
-func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []string) (map[string]*Standing, error) {
+func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []string) (map[string]*EntryStatus, error) {
 	says := map[string]string{}
 	var ids []string
 	err := t.read(ctx, user, func(rows driver.Rows) error {
@@ -97,14 +97,14 @@ func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []str
 	if err != nil {
 		return nil, fmt.Errorf("read the entries that restate facts: %w", err)
 	}
-	rows, err := t.standing(ctx, user, agent, ids)
+	rows, err := t.entryRows(ctx, user, agent, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]*Standing{}
+	out := map[string]*EntryStatus{}
 	for _, id := range ids {
 		row, ok := rows[id]
-		if s := standingOf(row); ok && !s.Ended() && (out[says[id]] == nil || out[says[id]].Contested()) {
+		if s := entryStatusOf(row); ok && !s.Ended() && (out[says[id]] == nil || out[says[id]].Contested()) {
 			out[says[id]] = s
 		}
 	}

@@ -104,7 +104,7 @@ func TestFactsStandAsTheirEntries(t *testing.T) {
 		"Works at night: contested false true", "Drinks tea: superseded false false",
 		"Owns a \"boat\" / ボート: superseded true false", "Speaks French: by a person",
 	}, got)
-	require.Equal(t, fact.Standing{
+	require.Equal(t, fact.EntryStatus{
 		Stage: schema.StageWorking, Status: schema.StatusDeprecated, EndedAt: noon.Add(time.Hour), EndedBecause: "so", EndedBy: "ann",
 	}, *facts[0].Entry)
 	require.Equal(t, "another entry", facts[5].Entry.SupersededBy)

@@ -55,13 +55,13 @@ func (t *Tables) profile(ctx context.Context, user, agent, condition string, arg
 	if err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
 	}
-	standing, err := t.standing(ctx, user, agent, ids)
+	standing, err := t.entryRows(ctx, user, agent, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i, s := range out {
 		if row, ok := standing[s.EntryID]; ok {
-			out[i].Entry = standingOf(row)
+			out[i].Entry = entryStatusOf(row)
 		}
 	}
 	return CurrentProfile(out), nil

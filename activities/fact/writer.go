@@ -219,7 +219,7 @@ func (w *Writer) plan(ctx context.Context, stream string, pieces []piece) ([][]s
 	if m.Read, err = w.readAt(ctx, m, entries); err != nil {
 		return nil, err
 	}
-	if m.near, err = newNearness(ctx, w.opts, m.Facts, proposals); err != nil {
+	if m.near, err = newSimilarityIndex(ctx, w.opts, m.Facts, proposals); err != nil {
 		return nil, err
 	}
 	return planAll(m, batches, w.opts)

@@ -24,12 +24,12 @@ type Activities struct {
 	temporal client.Client
 	compiler Compiler
 	options  Options
-	// crowd replaces maxNearest if it is set.
-	crowd int
+	// nearestLimit replaces maxNearest if it is set.
+	nearestLimit int
 }
 
 func (a *Activities) loader() loader {
-	return loader{a.log, a.conn, a.entries, cmp.Or(a.crowd, maxNearest)}
+	return loader{a.log, a.conn, a.entries, cmp.Or(a.nearestLimit, maxNearest)}
 }
 
 // Options are a worker's settings of graduation.

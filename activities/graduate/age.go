@@ -43,8 +43,8 @@ func clipped(title string) string {
 	return strings.ToValidUTF8(title[:maxTitle], "") + "…"
 }
 
-// fallen returns the active entries of the project that are older than the half-life of their stage, by id.
-func (a *Activities) fallen(ctx context.Context, project string, now time.Time) ([]aged, error) {
+// expired returns the active entries of the project that are older than the half-life of their stage, by id.
+func (a *Activities) expired(ctx context.Context, project string, now time.Time) ([]aged, error) {
 	var out []aged
 	never := time.Unix(0, 0)
 	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
@@ -53,21 +53,21 @@ func (a *Activities) fallen(ctx context.Context, project string, now time.Time) 
 		var demoted bool
 		e.scope.Project = project
 		err := rows.Scan(&e.id, &e.title, &of, &stage, &e.scope.User, &e.scope.Agent, &e.aging.occurred, &e.aging.restated,
-			&e.aging.confirmed, &demoted, &e.aging.fell, &e.staged)
+			&e.aging.confirmed, &demoted, &e.aging.demotedAt, &e.staged)
 		if err != nil {
 			return err
 		}
 		e.aging.of, e.aging.stage = schema.EntryType(of), schema.Stage(stage)
-		for _, at := range []*time.Time{&e.aging.confirmed, &e.aging.fell} {
+		for _, at := range []*time.Time{&e.aging.confirmed, &e.aging.demotedAt} {
 			if !at.After(never) {
 				*at = time.Time{}
 			}
 		}
 		if !demoted {
-			e.aging.fell = time.Time{}
+			e.aging.demotedAt = time.Time{}
 		}
 		var falls bool
-		if e.to, e.reason, falls = e.aging.falls(now); falls {
+		if e.to, e.reason, falls = e.aging.demotion(now); falls {
 			out = append(out, e)
 		}
 		return nil

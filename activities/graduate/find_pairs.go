@@ -166,7 +166,7 @@ func (f *finding) believed(ctx context.Context) ([]*statement, error) {
 	if f.in.User != nil {
 		of = entry.OfUser(f.in.Project, *f.in.User)
 	}
-	rows, err := f.a.entries.Read(ctx, of.NotType(schema.EntryTaskNote).Believed().Aligned().NewestFirst().Limit(maxCompared), entry.Standing)
+	rows, err := f.a.entries.Read(ctx, of.NotType(schema.EntryTaskNote).Believed().Aligned().NewestFirst().Limit(maxCompared), entry.Lifecycle)
 	if err != nil {
 		return nil, err
 	}

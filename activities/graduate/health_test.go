@@ -137,7 +137,7 @@ func counted(r entry.Row, retrieved bool, age aging) (h Health) {
 		}
 		return 0
 	}
-	_, _, aged := age.falls(later)
+	_, _, aged := age.demotion(later)
 	held := r.Status == schema.StatusActive || r.Status == schema.StatusContested
 	return Health{
 		Entries: 1, Believed: is(held), Proven: is(held && r.EvidenceProven), Unproven: is(held && !r.EvidenceProven),
@@ -165,7 +165,7 @@ func agesOf(rows []entry.Row, confirmed, fell map[string]time.Time) map[string]a
 	}
 	for _, r := range rows {
 		out[r.ID] = aging{
-			stage: r.Stage, of: r.Type, occurred: r.OccurredAt, restated: restated[saying(r)], confirmed: confirmed[r.ID], fell: fell[r.ID],
+			stage: r.Stage, of: r.Type, occurred: r.OccurredAt, restated: restated[saying(r)], confirmed: confirmed[r.ID], demotedAt: fell[r.ID],
 		}
 	}
 	return out

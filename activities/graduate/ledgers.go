@@ -156,7 +156,7 @@ func (l *Ledgers) describe(ctx context.Context, project string, sides []*Side) e
 		ids[i] = s.EntryID
 	}
 	slices.Sort(ids)
-	rows, err := l.entries.ByID(ctx, entry.InProject(project).IDs(slices.Compact(ids)), entry.Standing)
+	rows, err := l.entries.ByID(ctx, entry.InProject(project).IDs(slices.Compact(ids)), entry.Lifecycle)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ type loader struct {
 	log     *eventlog.Store
 	conn    table.Conn
 	entries *entry.Reader
-	// crowd is usually maxNearest.
-	crowd int
+	// nearestLimit is usually maxNearest.
+	nearestLimit int
 }
 
 // maxPassSessions bounds the sessions of a pass.
@@ -133,7 +133,7 @@ func (l loader) surround(ctx context.Context, w *snapshot) (err error) {
 	if _, err := l.related(ctx, w, related); err != nil {
 		return err
 	}
-	if err := l.besideDecisions(ctx, w); err != nil {
+	if err := l.loadDecisionSessions(ctx, w); err != nil {
 		return err
 	}
 	if err := l.readConflicts(ctx, w); err != nil {
@@ -168,8 +168,8 @@ func (l loader) read(ctx context.Context, w *snapshot, ids []string) error {
 	return nil
 }
 
-// besideDecisions loads the sessions of the decisions in focus, whose other entries may be their grounds.
-func (l loader) besideDecisions(ctx context.Context, w *snapshot) error {
+// loadDecisionSessions loads the sessions of the decisions in focus, whose other entries may be their grounds.
+func (l loader) loadDecisionSessions(ctx context.Context, w *snapshot) error {
 	pending := map[string]bool{}
 	for _, s := range w.sessions {
 		pending[s.stream] = true

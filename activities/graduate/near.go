@@ -66,7 +66,7 @@ func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found [
 			}
 		}
 		for kind, others := range kinds {
-			w.near[id] = append(w.near[id], nearest(s, kind, others, l.crowd)...)
+			w.near[id] = append(w.near[id], nearest(s, kind, others, l.nearestLimit)...)
 		}
 		slices.Sort(w.near[id])
 		found = append(found, w.near[id]...)

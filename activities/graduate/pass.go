@@ -109,7 +109,7 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 	if !in.Demote || result.More {
 		return acts, result, nil
 	}
-	falls, err := a.fallen(ctx, in.Project, at)
+	falls, err := a.expired(ctx, in.Project, at)
 	if err != nil {
 		return nil, PassResult{}, err
 	}

@@ -197,7 +197,7 @@ func (b *passBench) entry(project, id string) entry.Row {
 // standing returns the stage and status of each entry.
 func (b *passBench) standing(project string, ids ...string) []string {
 	b.t.Helper()
-	rows, err := entry.NewReader(b.conn).ByID(b.t.Context(), entry.InProject(project).IDs(ids), entry.Standing)
+	rows, err := entry.NewReader(b.conn).ByID(b.t.Context(), entry.InProject(project).IDs(ids), entry.Lifecycle)
 	require.NoError(b.t, err)
 	out := make([]string, len(ids))
 	for i, id := range ids {

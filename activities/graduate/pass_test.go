@@ -400,10 +400,10 @@ func TestFalls(t *testing.T) {
 		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day)}, schema.StageWorking},
 		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), restated: now.Add(-day)}, schema.StageCandidate},
 		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), confirmed: now.Add(-day)}, schema.StageCandidate},
-		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), fell: now.Add(-day)}, schema.StageCandidate},
+		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), demotedAt: now.Add(-day)}, schema.StageCandidate},
 		{aging{stage: schema.StageWorking, occurred: time.Time{}}, schema.StageWorking},
 	} {
-		to, reason, falls := tt.a.falls(now)
+		to, reason, falls := tt.a.demotion(now)
 		require.Equal(t, tt.to, to)
 		require.Equal(t, tt.to != tt.a.stage, falls)
 		require.Equal(t, falls, reason != "")

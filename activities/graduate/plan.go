@@ -115,7 +115,7 @@ func (p *planner) correct(focus []*statement) {
 	}
 	for _, s := range sortedByAge(wrong) {
 		byCorrection := s.ended.by == schema.RetiredByCorrection && s.ended.status == schema.StatusSuperseded
-		if s.ended.version > 0 && !byCorrection || !byCorrection && !s.stands() {
+		if s.ended.version > 0 && !byCorrection || !byCorrection && !s.isActive() {
 			continue
 		}
 		if by, because := p.correction(s); by != nil && by.ID != s.SupersededBy {

@@ -60,8 +60,8 @@ type aging struct {
 	stage schema.Stage
 	of    schema.EntryType
 	// occurred is the time of the statement, and restated that of the latest entry that says the same. confirmed and
-	// fell are the times of the last confirmation and demotion. Zero means never.
-	occurred, restated, confirmed, fell time.Time
+	// demotedAt are the times of the last confirmation and demotion. Zero means never.
+	occurred, restated, confirmed, demotedAt time.Time
 }
 
 // last returns the start of the half-life and a word for the event at that time.
@@ -70,7 +70,7 @@ func (a aging) last() (time.Time, string) {
 	for _, later := range []struct {
 		at   time.Time
 		what string
-	}{{a.restated, "stated again"}, {a.confirmed, "confirmed"}, {a.fell, "demoted"}} {
+	}{{a.restated, "stated again"}, {a.confirmed, "confirmed"}, {a.demotedAt, "demoted"}} {
 		if later.at.After(at) {
 			at, what = later.at, later.what
 		}
@@ -78,8 +78,8 @@ func (a aging) last() (time.Time, string) {
 	return at, what
 }
 
-// falls returns the stage that the entry is demoted to at the time, and why. One demotion is one stage.
-func (a aging) falls(now time.Time) (to schema.Stage, reason string, ok bool) {
+// demotion returns the stage that the entry is demoted to at the time, and why. One demotion is one stage.
+func (a aging) demotion(now time.Time) (to schema.Stage, reason string, ok bool) {
 	life, ages := HalfLife(a.stage, a.of)
 	if !ages {
 		return a.stage, "", false

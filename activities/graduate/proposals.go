@@ -180,7 +180,7 @@ func (l *Ledgers) describeProposals(ctx context.Context, project string, list []
 		ids[i] = p.Entry.EntryID
 	}
 	slices.Sort(ids)
-	rows, err := l.entries.ByID(ctx, entry.InProject(project).IDs(slices.Compact(ids)), entry.Standing)
+	rows, err := l.entries.ByID(ctx, entry.InProject(project).IDs(slices.Compact(ids)), entry.Lifecycle)
 	if err != nil {
 		return err
 	}

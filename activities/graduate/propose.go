@@ -212,7 +212,7 @@ func saysTheSame(e entry.Row, said string) bool {
 // planVerdict returns the events for the entry that follow from accepting or rejecting the proposal, or why that is
 // impossible.
 func (a *Activities) planVerdict(ctx context.Context, c Command, p schema.ChangeProposedPayload) ([]any, error) {
-	rows, err := a.entries.ByID(ctx, entry.InProject(c.Project).IDs([]string{p.EntryID}), entry.Standing)
+	rows, err := a.entries.ByID(ctx, entry.InProject(c.Project).IDs([]string{p.EntryID}), entry.Lifecycle)
 	if err != nil {
 		return nil, err
 	}

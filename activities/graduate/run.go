@@ -38,7 +38,7 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 		return CommandResult{}, err
 	}
 	if len(done) > 0 {
-		return told(done, 0), a.project(ctx, stream)
+		return commandResult(done, 0), a.project(ctx, stream)
 	}
 	var payloads []any
 	err = a.steady(ctx, stream, func() error {
@@ -62,7 +62,7 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 	if err != nil {
 		return CommandResult{}, err
 	}
-	return told(payloads, appended.New), a.project(ctx, stream)
+	return commandResult(payloads, appended.New), a.project(ctx, stream)
 }
 
 // doneBefore returns the payloads of the command's events in the log: all of them or none.
@@ -83,8 +83,8 @@ func (a *Activities) doneBefore(ctx context.Context, c Command) ([]any, error) {
 // maxChanges bounds the changes in a result.
 const maxChanges = 100
 
-// told returns the result of a command with the given event payloads.
-func told(payloads []any, fresh int) CommandResult {
+// commandResult returns the result of a command with the given event payloads.
+func commandResult(payloads []any, fresh int) CommandResult {
 	result := CommandResult{Events: fresh}
 	at := map[string]int{}
 	var changes []CommandChange
@@ -345,7 +345,7 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 		}
 		sides = append(sides, conflict.older, conflict.newer)
 	}
-	said, err := a.sayingTheSame(ctx, c.Project, sides)
+	said, err := a.duplicatesOf(ctx, c.Project, sides)
 	if err != nil {
 		return nil, err
 	}
@@ -403,9 +403,9 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 	return out, err
 }
 
-// sayingTheSame returns the ids of the entries and of all that are linked to the same original, each with the id of the
+// duplicatesOf returns the ids of the entries and of all that are linked to the same original, each with the id of the
 // original.
-func (a *Activities) sayingTheSame(ctx context.Context, project string, ids []string) (map[string]string, error) {
+func (a *Activities) duplicatesOf(ctx context.Context, project string, ids []string) (map[string]string, error) {
 	roots := map[string]string{}
 	add := func(condition string, of []string) error {
 		return table.Query(ctx, a.conn, func(rows driver.Rows) error {

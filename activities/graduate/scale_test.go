@@ -64,7 +64,7 @@ func TestCrowd(t *testing.T) {
 func crowds(t *testing.T, most int) {
 	t.Helper()
 	b := newPassBench(t)
-	b.activities.crowd = most
+	b.activities.nearestLimit = most
 	many := 2 * most
 	said := func(format string, from int) (ids []string) {
 		for s := range 2 {

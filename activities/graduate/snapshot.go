@@ -99,10 +99,10 @@ func (s *statement) stated() bool {
 }
 
 // believed reports whether the entry was stated, and is neither superseded nor retired.
-func (s *statement) believed() bool { return s.stated() && s.stands() }
+func (s *statement) believed() bool { return s.stated() && s.isActive() }
 
-// stands reports whether the entry is neither superseded nor retired, whoever states it.
-func (s *statement) stands() bool {
+// isActive reports whether the entry is neither superseded nor retired, whoever states it.
+func (s *statement) isActive() bool {
 	return s.Status == schema.StatusActive || s.Status == schema.StatusContested
 }
 

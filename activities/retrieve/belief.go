@@ -69,7 +69,7 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 		if len(missing) == 0 {
 			return nil
 		}
-		rows, err = r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).IDs(missing), entry.Standing)
+		rows, err = r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).IDs(missing), entry.Lifecycle)
 		if err != nil {
 			return fmt.Errorf("read the entries that replace or contest others: %w", err)
 		}
@@ -78,8 +78,8 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 	return nil
 }
 
-// standing returns the row with its status at the time that the query is about.
-func (r *search) standing(row entry.Row) entry.Row {
+// asOf returns the row with its status at the time that the query is about.
+func (r *search) asOf(row entry.Row) entry.Row {
 	at := r.query.AsOf
 	if at.IsZero() {
 		row.EndedAt = r.until(row)

@@ -33,7 +33,7 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 	}
 	// The original says it, too.
 	ids = append(ids, originals...)
-	saying, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).Saying(ids, titles, originals))
+	saying, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals))
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
@@ -52,12 +52,12 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 		said[c] = map[schema.SessionKey]bool{c.Session(): true}
 	}
 	for _, row := range rows {
-		row = r.standing(row)
+		row = r.asOf(row)
 		if c := shown[row.ID]; c != nil {
 			c.show(row)
 			c.SupersededByTitle = r.relations.rows[row.SupersededBy].Title
 			c.ContestedBy = r.contesting(row)
-			c.Sessions = append([]Statement{sayingOf(row)}, c.Sessions...)
+			c.Sessions = append([]Statement{statementOf(row)}, c.Sessions...)
 			continue
 		}
 		c := byOriginal[Hit{Entry: row.Entry, OriginalID: row.OriginalID}.original()]
@@ -69,7 +69,7 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 		}
 		said[c][row.Session()] = true
 		if len(said[c]) <= maxSessions {
-			c.Sessions = append(c.Sessions, sayingOf(row))
+			c.Sessions = append(c.Sessions, statementOf(row))
 		} else {
 			c.MoreSessions++
 		}
@@ -84,7 +84,7 @@ func (h *Hit) show(row entry.Row) {
 	h.OriginalID, h.Conflicts = row.OriginalID, row.Conflicts
 }
 
-func sayingOf(row entry.Row) Statement {
+func statementOf(row entry.Row) Statement {
 	return Statement{
 		SessionID: row.SessionID, Agent: row.Agent, EntryID: row.ID, Title: row.Title, Type: row.Type, Stage: row.Stage, Status: row.Status,
 		SupersededBy: row.SupersededBy, OccurredAt: row.OccurredAt, BuildID: row.BuildID,

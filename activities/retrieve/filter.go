@@ -72,8 +72,8 @@ func (q Query) validate() error {
 	return nil
 }
 
-// said returns To, or the microsecond after AsOf if that is earlier: the times of entries are in microseconds.
-func (q Query) said() time.Time {
+// effectiveTo returns To, or the microsecond after AsOf if that is earlier: the times of entries are in microseconds.
+func (q Query) effectiveTo() time.Time {
 	if q.AsOf.IsZero() {
 		return q.To
 	}
@@ -86,7 +86,7 @@ func (q Query) said() time.Time {
 
 // now is the time to which recency is relative.
 func (r *search) now() time.Time {
-	if said := r.query.said(); !said.IsZero() {
+	if said := r.query.effectiveTo(); !said.IsZero() {
 		return said
 	}
 	return r.from.At
@@ -101,7 +101,7 @@ func (q Query) filter() vector.Filter {
 	}
 	return vector.Filter{
 		Kinds: q.items(), User: q.User, Agent: q.Agent, SessionID: q.SessionID, Types: types,
-		From: q.From, To: q.said(),
+		From: q.From, To: q.effectiveTo(),
 	}
 }
 
@@ -118,7 +118,7 @@ func ended(s schema.Status) bool { return s == schema.StatusSuperseded || s == s
 
 // matches is admits for entries of any status.
 func (q Query) matches(e schema.Entry) bool {
-	before := q.said()
+	before := q.effectiveTo()
 	return e.Project == q.Project && e.User == q.User &&
 		(q.Agent == "" || e.Agent == q.Agent) &&
 		(q.SessionID == "" || e.SessionID == q.SessionID) &&

@@ -212,7 +212,7 @@ func asOfIsAFold(t *testing.T, seeds []int) {
 				require.Equal(t, want, got, "day %d of %+v", day, all)
 			}
 			// The final status equals the tables'.
-			rows, err := entry.NewReader(b.conn).Read(t.Context(), entry.InProject(project), entry.Standing)
+			rows, err := entry.NewReader(b.conn).Read(t.Context(), entry.InProject(project), entry.Lifecycle)
 			require.NoError(t, err)
 			for i, row := range rows {
 				for k := range e {

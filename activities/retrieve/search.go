@@ -433,7 +433,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 	}
 	// Read the rows of the whole project, so that candidates that the query may not see are counted apart from those
 	// without a row.
-	rows, err := r.entries.Current(ctx, r.query.Project, ids, entry.Standing)
+	rows, err := r.entries.Current(ctx, r.query.Project, ids, entry.Lifecycle)
 	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
 	}
@@ -450,7 +450,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 			r.keywordHits++
 		}
 		row, ok := rows[c.ItemID]
-		row = r.standing(row)
+		row = r.asOf(row)
 		e := row.Entry
 		share := r.terms.Share(e.Text())
 		c.Words = share > 0

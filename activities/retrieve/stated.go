@@ -48,7 +48,7 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}
-	known, err := r.standingFacts(ctx, events)
+	known, err := r.activeFacts(ctx, events)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 	return out, nil
 }
 
-// standingFacts returns the facts of the user that the events are about and that are not deleted.
-func (r *search) standingFacts(ctx context.Context, events map[string]schema.Event) (map[memoryFact]fact.Fact, error) {
+// activeFacts returns the facts of the user that the events are about and that are not deleted.
+func (r *search) activeFacts(ctx context.Context, events map[string]schema.Event) (map[memoryFact]fact.Fact, error) {
 	byAgent := map[string][]string{}
 	for _, event := range events {
 		user, agent, id, _, err := vector.FactWording(event)

@@ -86,8 +86,8 @@ func (s *Session) Works() bool {
 	return slices.ContainsFunc(s.events, func(h eventlog.Heading) bool { return h.Tools })
 }
 
-// BroughtBy returns the number of messages that the build added, including those of its interrupted attempts.
-func (s *Session) BroughtBy(buildID string) int {
+// AddedBy returns the number of messages that the build added, including those of its interrupted attempts.
+func (s *Session) AddedBy(buildID string) int {
 	n := 0
 	for _, h := range s.events {
 		if h.BuildID == buildID {

@@ -117,7 +117,7 @@ func sessionIsItsMessages(t *testing.T, draws int) {
 			return m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult
 		}), s.Works())
 		for _, build := range []string{"build 1", "build 2", "build 3"} {
-			require.Equal(t, times(c.build, build), s.BroughtBy(build))
+			require.Equal(t, times(c.build, build), s.AddedBy(build))
 		}
 		at, indexes := map[int]time.Time{}, []int{-1, s.Len()}
 		for i, m := range c.messages {

@@ -21,19 +21,19 @@ type Projector struct {
 	conn   table.Conn
 	tables *Tables
 	// planned has entities that need not be loaded. It may be empty.
-	planned standing
+	planned projectState
 }
 
-// standing is the state of entities of a project after the event at a position of its stream. An entity that does not
+// projectState is the state of entities of a project after the event at a position of its stream. An entity that does not
 // exist means that no entity has the id.
-type standing struct {
+type projectState struct {
 	project  string
 	seq      uint64
 	entities map[string]Entity
 }
 
 // after returns a projector that can apply the event after the standing without loading its entities.
-func (p *Projector) after(s standing) *Projector { return &Projector{p.conn, p.tables, s} }
+func (p *Projector) after(s projectState) *Projector { return &Projector{p.conn, p.tables, s} }
 
 // NewProjector returns the projector over the tables of a migrated database.
 func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn, tables: NewTables(conn)} }

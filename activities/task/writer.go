@@ -226,7 +226,7 @@ func (w *Writer) commit(ctx context.Context, stream string, head schema.StreamHe
 	}
 	projector := w.projector
 	if head.Known {
-		projector = projector.after(standing{planned.Events[0].Project, head.Seq, planned.before})
+		projector = projector.after(projectState{planned.Events[0].Project, head.Seq, planned.before})
 	}
 	_, err = w.log.Project(ctx, projector, stream)
 	return appended, err

@@ -244,7 +244,7 @@ func (c *composer) ground(item schema.CoreItem) (found []int, heading string) {
 	}
 	under := func(heading string) []int {
 		return c.grounds.holdsIn(item.Text, func(n int) bool {
-			return c.grounds.days[n] >= 0 || bears(c.g.Memory[n].Heading, heading)
+			return c.grounds.days[n] >= 0 || headingAllows(c.g.Memory[n].Heading, heading)
 		})
 	}
 	heading = item.Heading
@@ -295,7 +295,7 @@ func (c *composer) supersedeOne(item string, by *keptItem, answer int) bool {
 	var old []*keptItem
 	var inMemory []int
 	var under []string
-	for _, n := range c.keptTexts.sames(item) {
+	for _, n := range c.keptTexts.duplicates(item) {
 		k := c.kept[n]
 		if k == by || k.replaces {
 			return false
@@ -304,7 +304,7 @@ func (c *composer) supersedeOne(item string, by *keptItem, answer int) bool {
 			old, under = append(old, k), append(under, k.Heading)
 		}
 	}
-	for _, n := range c.memory.sames(item) {
+	for _, n := range c.memory.duplicates(item) {
 		if k := c.sameKept(c.g.Memory[n]); !c.superseded[n] && (k < 0 || slices.Contains(old, c.kept[k])) {
 			inMemory, under = append(inMemory, n), append(under, c.g.Memory[n].Heading)
 		}
@@ -349,7 +349,7 @@ func (c *composer) keepMemory() (carried []int) {
 			}
 			continue
 		}
-		if found := c.keptTexts.holdsIn(item.Text, func(n int) bool { return bears(item.Heading, c.kept[n].Heading) }); len(found) > 0 {
+		if found := c.keptTexts.holdsIn(item.Text, func(n int) bool { return headingAllows(item.Heading, c.kept[n].Heading) }); len(found) > 0 {
 			texts := make([]string, len(found))
 			for j, n := range found {
 				c.kept[n].Sources = uniteSources(c.kept[n].Sources, item.Sources...)

@@ -183,7 +183,7 @@ func (p *summaryParts) text(left []schema.LeftOut) (string, []schema.LeftOut) {
 	}
 	for _, part := range p.answered {
 		quote(part.window.First)
-		text, unheld := part.claims.held(p.open)
+		text, unheld := part.claims.supported(p.open)
 		texts, left = append(texts, text), append(left, unheld...)
 	}
 	if len(offline) > 0 {

@@ -251,7 +251,7 @@ func (g *grounds) same(item string) int {
 // A text of rank 0 does not count.
 func (g *grounds) sameBy(item string, rank func(int) int) int {
 	best, least := -1, 0
-	for _, n := range g.sames(item) {
+	for _, n := range g.duplicates(item) {
 		if r := rank(n); r > 0 && (best < 0 || r < least) {
 			best, least = n, r
 		}
@@ -259,8 +259,8 @@ func (g *grounds) sameBy(item string, rank func(int) int) int {
 	return best
 }
 
-// sames returns the numbers of the texts that say the same as the item.
-func (g *grounds) sames(item string) (found []int) {
+// duplicates returns the numbers of the texts that say the same as the item.
+func (g *grounds) duplicates(item string) (found []int) {
 	item = starred(joined(item))
 	for _, n := range g.alike[evidence.SameKey(item)] {
 		if evidence.Same(g.texts[n], item) {

@@ -65,9 +65,9 @@ func headingRank(a, b string) int {
 	return 0
 }
 
-// bears reports whether a statement under one heading also holds under the other. A statement without a heading may get
+// headingAllows reports whether a statement under one heading also holds under the other. A statement without a heading may get
 // one.
-func bears(from, to string) bool {
+func headingAllows(from, to string) bool {
 	rank := headingRank(from, to)
 	return rank == rankEqual || rank == rankCore || rank == rankNone && from == ""
 }

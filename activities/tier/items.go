@@ -197,7 +197,7 @@ func (p *itemParser) line(line string) {
 		p.end()
 	case level > 0:
 		p.beginHeading(heading, level)
-	case mark > 0 && p.led():
+	case mark > 0 && p.followsColon():
 		p.leads = true
 		p.append(line)
 	case mark > 0:
@@ -210,8 +210,8 @@ func (p *itemParser) line(line string) {
 	}
 }
 
-// led reports whether a list that begins or goes on here belongs to the paragraph above it, which ends in a colon.
-func (p *itemParser) led() bool {
+// followsColon reports whether a list that begins or goes on here belongs to the paragraph above it, which ends in a colon.
+func (p *itemParser) followsColon() bool {
 	if !p.open || p.entry {
 		return false
 	}

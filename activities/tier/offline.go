@@ -21,7 +21,7 @@ func DreamOffline(g schema.DreamGatheredPayload) Answer {
 	}
 	// An item without a heading goes with the one that says the same under one.
 	under := func(n int) string {
-		for _, same := range said.sames(items[n].Text) {
+		for _, same := range said.duplicates(items[n].Text) {
 			if items[n].Heading == "" && items[same].Heading != "" {
 				return items[same].Heading
 			}

@@ -136,8 +136,8 @@ func reversed(text string) string {
 	return string(last) + string(before)
 }
 
-// held returns the lines without an open claim, and the others.
-func (c claims) held(open map[string]bool) (text string, out []schema.LeftOut) {
+// supported returns the lines without an open claim, and the others.
+func (c claims) supported(open map[string]bool) (text string, out []schema.LeftOut) {
 	var kept []string
 	for _, line := range c {
 		missing := slices.DeleteFunc(slices.Clone(line.claims), func(w string) bool { return !open[w] })

@@ -48,7 +48,7 @@ func TestClaimsHeld(t *testing.T) {
 	c := claimsOf("1. Moved to AcmeDB 3.\n- Latency is 40 ms\n- 사용자는 5월에 출시한다\n- no claim at all\n- costs 9000 and 9000 at MegaCorp", open)
 	see(open, "we moved to acmedb 3 today")
 	see(open, "5월에 출시합니다")
-	text, left := c.held(open)
+	text, left := c.supported(open)
 	require.Equal(t, "1. Moved to AcmeDB 3.\n- 사용자는 5월에 출시한다\n- no claim at all", text)
 	require.Len(t, left, 2)
 	require.Equal(t, "- Latency is 40 ms", left[0].Text)
@@ -67,7 +67,7 @@ func TestClaimsProperty(t *testing.T) {
 		for _, line := range lines {
 			see(open, "so: "+line)
 		}
-		text, left := copied.held(open)
+		text, left := copied.supported(open)
 		require.Empty(t, left)
 		require.Equal(t, strings.Join(lines, "\n"), text)
 
@@ -75,7 +75,7 @@ func TestClaimsProperty(t *testing.T) {
 		for _, line := range lines {
 			see(open, line)
 		}
-		_, left = invented.held(open)
+		_, left = invented.supported(open)
 		require.Len(t, left, 1)
 	})
 }

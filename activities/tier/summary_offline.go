@@ -45,7 +45,7 @@ func (e *events) add(m schema.Message) {
 		return
 	}
 	if e.asked != "" {
-		e.put(" → " + e.labels.Reply + ": " + telling(text))
+		e.put(" → " + e.labels.Reply + ": " + firstContentLine(text))
 	}
 }
 
@@ -67,8 +67,8 @@ var (
 	lineMarks  = regexp.MustCompile(`^[*#>\-\s]+|^[\p{So}\x{fe0f}\s]+`)
 )
 
-// telling returns the first line of a reply that says something.
-func telling(reply string) string {
+// firstContentLine returns the first line of a reply that says something.
+func firstContentLine(reply string) string {
 	for line := range strings.Lines(reply) {
 		line = strings.TrimSpace(line)
 		if markupLine.MatchString(line) {

@@ -129,7 +129,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		}
 	}
 	read.session.Messages = nil // The unseen ones are enough to hold.
-	brought := logged.BroughtBy(in.Build.BuildID)
+	brought := logged.AddedBy(in.Build.BuildID)
 	result := IngestResult{
 		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: schema.CountSkipped(read.session.Skipped),
 	}

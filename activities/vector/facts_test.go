@@ -91,7 +91,7 @@ func TestFactsAreIndexed(t *testing.T) {
 	b.index(t, 100)
 	b.requireWhole(t)
 	for _, p := range []eventlog.Projector{b.projector} {
-		standing, err := b.log.Standings(t.Context(), p)
+		standing, err := b.log.ProjectionStatuses(t.Context(), p)
 		require.NoError(t, err)
 		require.Zero(t, standing[0].Behind)
 	}

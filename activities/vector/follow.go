@@ -196,7 +196,7 @@ func (x *Indexes) Status(ctx context.Context, version string) (IndexStatus, erro
 	}
 	status := IndexStatus{Version: version, OutboxCounts: counts}
 	for _, index := range schema.Indexes(version) {
-		standings, err := x.log.Standings(ctx, NewOutboxProjector(x.conn, index))
+		standings, err := x.log.ProjectionStatuses(ctx, NewOutboxProjector(x.conn, index))
 		if err != nil {
 			return status, err
 		}

@@ -224,7 +224,7 @@ func (w *Writer) Rebuild(ctx context.Context, state Rebuilding) (Rebuilding, err
 	if err := w.project(ctx); err != nil {
 		return state, err
 	}
-	if err := r.stand(ctx); err != nil {
+	if err := r.syncState(ctx); err != nil {
 		return state, err
 	}
 	if r.Step == stepBegin {
@@ -254,9 +254,9 @@ func (w *Writer) Rebuild(ctx context.Context, state Rebuilding) (Rebuilding, err
 
 func (r *rebuild) late() bool { return !time.Now().Before(r.until) }
 
-// stand updates the state from the vector store. A stopped attempt may have gone further than the state records, and
+// syncState updates the state from the vector store. A stopped attempt may have gone further than the state records, and
 // people delete collections.
-func (r *rebuild) stand(ctx context.Context) error {
+func (r *rebuild) syncState(ctx context.Context) error {
 	if r.Step == stepBegin || r.Step == stepDrop {
 		return nil
 	}

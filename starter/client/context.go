@@ -109,7 +109,7 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 		formatter.Ranked = true
 		facts, out.NotIndexed, out.ByWords = c.rank(ctx, r, facts)
 	}
-	text, told := formatter.Tell(fact.NewContext(profile, facts))
+	text, told := formatter.FormatIndexed(fact.NewContext(profile, facts))
 	out.Text, out.Tokens = text, counter.Count(text)
 	for _, i := range told {
 		out.Facts = append(out.Facts, facts[i])

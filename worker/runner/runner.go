@@ -199,7 +199,7 @@ func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
 // checkProjections logs the projections that need a rebuild, and returns those with a backlog.
 func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logger) (behind []eventlog.Projector) {
 	projectors := build.Projections(s.ClickHouse, s.Embedder.Version())
-	standings, err := s.Log.Standings(ctx, projectors...)
+	standings, err := s.Log.ProjectionStatuses(ctx, projectors...)
 	if err != nil {
 		logger.Warn("projections are not checked", "reason", err)
 	}

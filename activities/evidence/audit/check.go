@@ -14,13 +14,13 @@ import (
 // check checks all data of one session. It is a pure function of the record.
 func (r *record) check() SessionAudit {
 	c := &checker{
-		record: r, tally: NewTally(), madeFrom: map[origin]string{},
+		record: r, tally: NewTally(), idByOrigin: map[origin]string{},
 		alignments: map[string]*loggedAlignment{}, last: map[string]*loggedAlignment{},
 	}
 	c.tally.Sessions, c.tally.Entries = 1, len(r.entries)
 	for i := range r.entries {
 		e := &r.entries[i]
-		c.madeFrom[e.origin()] = e.ID
+		c.idByOrigin[e.origin()] = e.ID
 	}
 	for i := range r.aligned {
 		x := &r.aligned[i]
@@ -47,8 +47,8 @@ type checker struct {
 	*record
 	tally    Tally
 	findings []Finding
-	// madeFrom maps origins to the ids of the entries made from them.
-	madeFrom map[origin]string
+	// idByOrigin maps origins to the ids of the entries made from them.
+	idByOrigin map[origin]string
 	// alignments are the session's alignments by event id. last holds the last alignment of each extraction.
 	alignments, last map[string]*loggedAlignment
 }
@@ -78,7 +78,7 @@ func (c *checker) checkAlignment(x *loggedAlignment) {
 	for i := range x.Entries {
 		entry := &x.Entries[i]
 		at := event
-		at.entryID = c.madeFrom[origin{x.ExtractedEventID, entry.Index}]
+		at.entryID = c.idByOrigin[origin{x.ExtractedEventID, entry.Index}]
 		if known && !quotesOf(extracted, entry) {
 			c.found(at, nil, "its quotes are not those of entry %d of event %q", entry.Index, x.ExtractedEventID)
 		}
@@ -178,15 +178,15 @@ func (j judged) equalExceptRule(other judged) bool {
 
 // checkEntry compares an entry with the alignment from which it was made.
 func (c *checker) checkEntry(e *loggedEntry) {
-	c.checkMade(storage{e.ID, schema.EntryMaterialized, e.eventID}, e.AlignedEventID, e.origin(), judgedBy(e))
+	c.checkOrigin(storage{e.ID, schema.EntryMaterialized, e.eventID}, e.AlignedEventID, e.origin(), judgedBy(e))
 }
 
 // checkSet compares a later judgement of an entry with the alignment it comes from. If the entry belongs to another
 // session, so does its origin.
 func (c *checker) checkSet(s *loggedSet) {
 	at := storage{s.EntryID, schema.EntryEvidenceSet, s.eventID}
-	c.checkMade(at, s.AlignedEventID, s.origin(), s.judged())
-	if own := c.madeFrom[s.origin()] == s.EntryID; s.Own != own {
+	c.checkOrigin(at, s.AlignedEventID, s.origin(), s.judged())
+	if own := c.idByOrigin[s.origin()] == s.EntryID; s.Own != own {
 		c.found(at, nil, "own is %t, but of the entry's own origin it is %t", s.Own, own)
 	}
 }
@@ -206,8 +206,8 @@ func (c *checker) checkConfirmed(x *loggedConfirmation) {
 	}
 }
 
-// checkMade compares a judgement for an origin with the alignment that it names.
-func (c *checker) checkMade(at storage, alignedEventID string, of origin, made judged) {
+// checkOrigin compares a judgement for an origin with the alignment that it names.
+func (c *checker) checkOrigin(at storage, alignedEventID string, of origin, made judged) {
 	source, known := c.alignments[alignedEventID]
 	if !known {
 		c.found(at, nil, "the session has no evidence_aligned event %q", alignedEventID)

@@ -34,8 +34,8 @@ func Judged(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) i
 		r := reader{log: log, scope: scope, types: judgedTypes}
 		for s, err := range r.sessions(ctx) {
 			session := Session{SessionKey: sessionOf(s.stream)}
-			if err == nil && s.held == nil {
-				s.held, err = r.read(ctx, s.stream)
+			if err == nil && s.record == nil {
+				s.record, err = r.read(ctx, s.stream)
 			}
 			switch {
 			case errors.Is(err, eventlog.ErrCorrupt):
@@ -43,11 +43,11 @@ func Judged(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) i
 			case err != nil:
 				yield(Session{}, err)
 				return
-			case s.held.empty():
+			case s.record.empty():
 				continue
 			default:
-				session.Entries = len(s.held.entries)
-				session.Older, session.Behind = s.held.outdated()
+				session.Entries = len(s.record.entries)
+				session.Older, session.Behind = s.record.outdated()
 			}
 			if !yield(session, nil) {
 				return

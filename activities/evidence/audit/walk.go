@@ -49,7 +49,7 @@ func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, err
 type loadedSession struct {
 	stream string
 	rows   []Stored
-	held   *record
+	record *record
 }
 
 // auditTypes are the types of the events that hold evidence or that evidence refers to.
@@ -104,19 +104,19 @@ func (r reader) replayed(ctx context.Context, yield func(loadedSession, error) b
 		if !inScope(event.Stream, r.scope) {
 			continue
 		}
-		if s.held == nil || event.Stream != s.stream {
-			if s.held != nil {
+		if s.record == nil || event.Stream != s.stream {
+			if s.record != nil {
 				if done = s.stream; !yield(s, nil) {
 					return done, nil
 				}
 			}
-			s = loadedSession{stream: event.Stream, held: newRecord(event.Stream)}
+			s = loadedSession{stream: event.Stream, record: newRecord(event.Stream)}
 		}
-		if err := s.held.add(event); err != nil {
+		if err := s.record.add(event); err != nil {
 			return done, err
 		}
 	}
-	if s.held != nil {
+	if s.record != nil {
 		yield(s, nil)
 	}
 	return s.stream, nil
@@ -181,9 +181,9 @@ func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[loadedSession, error] 
 // audit checks one session and reports whether it has stored evidence. A session with findings is read and checked
 // again, because a writer may have added to the log since.
 func (r reader) audit(ctx context.Context, s loadedSession) (SessionAudit, bool, error) {
-	if s.held != nil {
-		s.held.rows, s.held.confirmed = s.rows, r.confirmed[s.stream]
-		if audit := s.held.check(); len(audit.Findings) == 0 {
+	if s.record != nil {
+		s.record.rows, s.record.confirmed = s.rows, r.confirmed[s.stream]
+		if audit := s.record.check(); len(audit.Findings) == 0 {
 			return audit, true, nil
 		}
 	}

@@ -165,7 +165,7 @@ func sameWords(a, b *statement) Relation {
 	if a.negative() == b.negative() {
 		return Relation{Kind: Restatement, Reason: "the same words but for grammar and courtesy"}
 	}
-	if a.vain() || b.vain() {
+	if a.uncontestable() || b.uncontestable() {
 		return Relation{}
 	}
 	if a.denies == b.denies {
@@ -178,13 +178,15 @@ func sameWords(a, b *statement) Relation {
 	return Relation{Kind: Conflict, Type: byNegation, Reason: reason}
 }
 
-// vain reports whether nothing can contradict the statement: it asks or doubts, is about some and not all, or does not
+// uncontestable reports whether nothing can contradict the statement: it asks or doubts, is about some and not all, or does not
 // name its subject.
-func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague || s.generic }
+func (s *statement) uncontestable() bool {
+	return s.question || s.unsure || s.partial || s.vague || s.generic
+}
 
 // compares reports whether the statement expresses a preference or an order.
 func (s *statement) compares() bool {
-	return !s.vain() && (s.any(comparative) || s.any(compare) && s.any(choice|degree))
+	return !s.uncontestable() && (s.any(comparative) || s.any(compare) && s.any(choice|degree))
 }
 
 // reordered relates two statements that exchange the two sides of a comparative.

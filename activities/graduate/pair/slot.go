@@ -34,7 +34,7 @@ const (
 
 // findSlots returns the places of the statement that have one value at a time.
 func (s *statement) findSlots() []slot {
-	if s.long || len(s.words) < 2 || s.negative() || s.vain() || s.additive {
+	if s.long || len(s.words) < 2 || s.negative() || s.uncontestable() || s.additive {
 		return nil
 	}
 	var out []slot
