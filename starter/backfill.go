@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/batch"
@@ -24,14 +25,13 @@ type backfillOptions struct {
 	flags          *pflag.FlagSet
 }
 
-var backfillCommand = command{
-	name: "backfill", flags: (*app).backfillCommand,
-	summary: "extract again from old sessions, with the worker's current extractor",
-	examples: "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\n" +
-		"starter backfill --project demo --extractor rules/worth-v3 --dry-run",
-}
-
-func (a *app) backfillCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) backfillCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backfill", Short: "extract again from old sessions, with the worker's current extractor",
+		Example: "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\n" +
+			"starter backfill --project demo --extractor rules/worth-v3 --dry-run",
+	}
+	f := cmd.Flags()
 	o := &backfillOptions{flags: f}
 	f.StringVar(&o.Extractor, "extractor", "", "PROVIDER/MODEL that the worker has; another worker refuses (default: whatever it has)")
 	f.StringVar(&o.since, "since", "", "sessions of this date or later: 7d, 12h, 2026-11-01 or a time")
@@ -42,7 +42,8 @@ func (a *app) backfillCommand(f *pflag.FlagSet) func(context.Context, []string) 
 	f.IntVar(&o.AtOnce, "jobs", schema.DefaultAtOnce, "sessions at a time")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show which sessions would be extracted from, and start nothing")
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
-	return func(ctx context.Context, _ []string) error {
+	a.complete(cmd, "extractor", known(build.ColumnExtractor))
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := o.check(); err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (a *app) backfillCommand(f *pflag.FlagSet) func(context.Context, []string) 
 			return a.planBackfill(ctx, o)
 		}
 		return a.startBackfill(ctx, o)
-	}
+	})
 }
 
 // check validates the options before any server is contacted.
@@ -74,7 +75,7 @@ func (o *backfillOptions) check() error {
 		return usagef("--dry-run asks no worker: say by --extractor PROVIDER/MODEL which extractor it has")
 	}
 	if err := o.Validate(); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return nil
 }
@@ -202,6 +203,7 @@ func (r *backfillReport) add(listed batch.Report) {
 	}
 }
 
+// print writes the report for people.
 func (r backfillReport) print(w io.Writer) error {
 	if len(r.Sessions) > 0 {
 		t := newTable(w, "session", "project", "status", "build", "entries", "new", "superseded", "restored", "reason")

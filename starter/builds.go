@@ -8,20 +8,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/schema"
 )
 
-var buildsListCommand = command{
-	name: "builds list", flags: (*app).buildsListCommand,
-	summary: "list the latest builds",
-	examples: "starter builds list --status failed\n" +
-		"starter builds list --class passing --since 7d",
-}
-
-func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) buildsListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "list the latest builds",
+		Example: "starter builds list --status failed\n" +
+			"starter builds list --class passing --since 7d",
+	}
+	f := cmd.Flags()
 	var filter build.Filter
 	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
 	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
@@ -32,7 +31,9 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 	since := f.String("since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
 	var p page
 	p.add(f, defaultPage, maxPage, "the latest first")
-	return func(ctx context.Context, _ []string) error {
+	a.complete(cmd, "status", fixed(build.Statuses()...))
+	a.complete(cmd, "class", fixed(schema.FailureClasses()...))
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := cmp.Or(p.check(), oneOfOrNone("status", filter.Status, build.Statuses()),
 			oneOfOrNone("class", filter.Class, schema.FailureClasses())); err != nil {
 			return err
@@ -54,16 +55,17 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 		}); err != nil {
 			return err
 		}
-		filter.All, filter.Limit, filter.Offset, filter.Running = true, p.ask(), p.offset, a.running
+		filter.All, filter.Limit, filter.Offset = true, p.ask(), p.offset
+		filter.Running = func(ctx context.Context, ids []string) (map[string]bool, error) { return a.running(ctx, ids) }
 		if filter.Status == build.StatusInterrupted {
-			filter.Running = a.surelyRunning
+			filter.Running = func(ctx context.Context, ids []string) (map[string]bool, error) { return a.surelyRunning(ctx, ids) }
 		}
 		runs, err := build.List(ctx, conn, filter)
 		if err != nil {
 			return err
 		}
 		return list(a, &p, runs, noBuilds(filter), printBuilds)
-	}
+	})
 }
 
 // noBuilds is the text for an empty list. It repeats the filter.

@@ -7,21 +7,19 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
-var buildsDiffCommand = command{
-	name: "builds diff", arguments: "BUILD OTHER", flags: (*app).buildsDiffCommand,
-	summary:  "show how two builds of a session differ, by model or by prompt",
-	examples: "starter builds diff 04a5ad1b 7c20e9f4",
-}
-
-func (a *app) buildsDiffCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
+func (a *app) buildsDiffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "diff BUILD OTHER", Short: "show how two builds of a session differ, by model or by prompt",
+		Example: "starter builds diff 04a5ad1b 7c20e9f4",
+	}
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
@@ -32,7 +30,7 @@ func (a *app) buildsDiffCommand(*pflag.FlagSet) func(context.Context, []string) 
 			return asUsage(err, build.ErrNotFound, table.ErrAmbiguous, build.ErrOtherSession)
 		}
 		return a.print(d, func(w io.Writer) error { return printDiff(w, d) })
-	}
+	})
 }
 
 func printDiff(w io.Writer, d build.Diff) error {

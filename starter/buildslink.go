@@ -95,6 +95,7 @@ type workflowLink struct {
 	URL string `json:"url,omitempty"`
 }
 
+// linkTo returns the link to a workflow.
 func (a *app) linkTo(workflowID string) workflowLink {
 	link := workflowLink{ID: workflowID, Namespace: a.cfg.TemporalNamespace}
 	if ui := strings.TrimRight(a.cfg.TemporalUI, "/"); ui != "" {

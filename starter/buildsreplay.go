@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/table"
@@ -16,14 +16,12 @@ import (
 // maxFields bounds the fields of a difference that are shown.
 const maxFields = 12
 
-var buildsReplayCommand = command{
-	name: "builds replay", arguments: "BUILD", flags: (*app).buildsReplayCommand,
-	summary:  "repeat a build from its recorded answers, in a separate database, and show the differences",
-	examples: "starter builds replay 04a5ad1b",
-}
-
-func (a *app) buildsReplayCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
+func (a *app) buildsReplayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "replay BUILD", Short: "repeat a build from its recorded answers, in a separate database, and show the differences",
+		Example: "starter builds replay 04a5ad1b",
+	}
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
@@ -40,14 +38,14 @@ func (a *app) buildsReplayCommand(*pflag.FlagSet) func(context.Context, []string
 			return fmt.Errorf("build %s: replayed, %s", short(replayed.BuildID), plural(n, "event or row differs", "events and rows differ"))
 		}
 		return nil
-	}
+	})
 }
 
 // asUsage marks the error as a usage error if it is one of mistakes.
 func asUsage(err error, mistakes ...error) error {
 	for _, mistake := range mistakes {
 		if errors.Is(err, mistake) {
-			return usageError{err}
+			return badUsage(err)
 		}
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/batch"
@@ -27,16 +28,15 @@ type retryOptions struct {
 	flags          *pflag.FlagSet
 }
 
-var buildsRetryCommand = command{
-	name: "builds retry", arguments: "[BUILD…]", flags: (*app).buildsRetryCommand,
-	summary: "try failed and partial builds again: those named, or all that may succeed now",
-	examples: "starter builds retry 04a5ad1b\n" +
-		"starter builds retry --all-failed --dry-run\n" +
-		"starter builds retry --all-failed --partial --since 7d\n" +
-		"starter builds retry --all-failed --class setup",
-}
-
-func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) buildsRetryCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "retry [BUILD…]", Short: "try failed and partial builds again: those named, or all that may succeed now",
+		Example: "starter builds retry 04a5ad1b\n" +
+			"starter builds retry --all-failed --dry-run\n" +
+			"starter builds retry --all-failed --partial --since 7d\n" +
+			"starter builds retry --all-failed --class setup",
+	}
+	f := cmd.Flags()
 	o := &retryOptions{flags: f}
 	f.BoolVar(&o.Failed, "all-failed", false, "retry the sessions whose latest build failed, or was interrupted")
 	f.BoolVar(&o.Partial, "partial", false, "retry the sessions whose latest build lacks answers or vectors, for these")
@@ -51,7 +51,8 @@ func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []strin
 	f.IntVar(&o.AtOnce, "jobs", schema.DefaultAtOnce, "sessions at a time")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show which builds would be retried and which left alone, and start nothing")
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
-	return func(ctx context.Context, args []string) error {
+	a.complete(cmd, "class", fixed(schema.FailureClasses()...))
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := o.check(args); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []strin
 		}
 		defer func() { _ = conn.Close() }()
 		return a.retry(ctx, conn, o)
-	}
+	})
 }
 
 // check validates the options before any server is contacted.
@@ -124,7 +125,7 @@ func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 	for i, id := range o.Builds {
 		run, err := build.Find(ctx, conn, id)
 		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return nil
 }

@@ -10,20 +10,18 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
-var buildsShowCommand = command{
-	name: "builds show", arguments: "BUILD", flags: (*app).buildsShowCommand,
-	summary: "show a build: its steps, failures and remedies",
-}
-
-func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
+func (a *app) buildsShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show BUILD", Short: "show a build: its steps, failures and remedies",
+	}
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
@@ -31,7 +29,7 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 		defer func() { _ = conn.Close() }()
 		detail, err := build.Show(ctx, conn, args[0])
 		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if err != nil {
 			return err
@@ -49,7 +47,7 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 			}
 		}
 		return a.print(shown, func(w io.Writer) error { return printBuild(w, shown) })
-	}
+	})
 }
 
 // advise adds advice to the build. It queries Temporal only about a running build.

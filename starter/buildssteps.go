@@ -6,21 +6,20 @@ import (
 	"io"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 )
 
-var buildsStepsCommand = command{
-	name: "builds steps", flags: (*app).buildsStepsCommand,
-	summary: "show how long the steps of builds, dreams, graduation and rebuilds took",
-}
-
-func (a *app) buildsStepsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) buildsStepsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "steps", Short: "show how long the steps of builds, dreams, graduation and rebuilds took",
+	}
+	f := cmd.Flags()
 	var filter build.StepFilter
 	f.StringVar(&filter.Project, "project", "", "steps of one project, without dreams and rebuilds (default: all)")
 	since := f.String("since", "", "steps that started since: 7d, 12h, 2026-11-01 or a time")
-	return func(ctx context.Context, _ []string) (err error) {
+	return a.online(cmd, func(ctx context.Context, _ []string) (err error) {
 		if filter.Since, err = parseSince(*since, time.Now()); err != nil {
 			return err
 		}
@@ -34,7 +33,7 @@ func (a *app) buildsStepsCommand(f *pflag.FlagSet) func(context.Context, []strin
 			return err
 		}
 		return a.print(steps, func(w io.Writer) error { return printStepSummaries(w, steps) })
-	}
+	})
 }
 
 func printStepSummaries(w io.Writer, steps []build.StepSummary) error {

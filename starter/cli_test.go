@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 var (
+	// quiet is a logger that discards its lines.
 	quiet  = slog.New(slog.DiscardHandler)
 	common = []string{"--connect-timeout", "20s"}
 )
@@ -56,6 +57,7 @@ func processing() schema.Timing {
 	return t
 }
 
+// newCLI returns the program with a migrated database and a namespace of its own.
 func newCLI(t testing.TB) *cli {
 	t.Helper()
 	name := stacktest.Namespace(t)
@@ -70,6 +72,7 @@ func newCLI(t testing.TB) *cli {
 	return c
 }
 
+// config returns the configuration of a worker for the same servers, with more flags.
 func (c *cli) config(t testing.TB, more ...string) service.Config {
 	t.Helper()
 	var cfg service.Config
@@ -115,6 +118,7 @@ func eventually(t testing.TB, done func() bool, about ...any) {
 	}
 }
 
+// output is the result of a command: its exit code, and the text on both streams.
 type output struct {
 	code     int
 	out, err string
@@ -125,13 +129,15 @@ func (o output) String() string { return fmt.Sprintf("exit %d\n%s\n%s", o.code, 
 // run runs one command.
 func (c *cli) run(args ...string) output { return c.feed("", args...) }
 
+// feed runs a command with the text on its standard input.
 func (c *cli) feed(in string, args ...string) output {
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(in), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
-	code := a.main(context.Background(), append(args, c.servers...))
+	code := program(context.Background(), a, append(args, c.servers...))
 	return output{code, out.String(), errOut.String()}
 }
 
+// process runs starter process for a path in the project.
 func (c *cli) process(args ...string) output {
 	return c.run(append([]string{"process", "--project", c.project}, args...)...)
 }
@@ -145,6 +151,7 @@ func decode[T any](t *testing.T, o output) T {
 	return v
 }
 
+// write creates a file with the text in a new directory, and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -152,8 +159,10 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
+// decision is a sentence that is remembered as a decision.
 const decision = "We decided to use ClickHouse for the event log."
 
+// said returns a line of a Claude Code transcript: the nth message of the day.
 func said(n int, role, text string) string {
 	return fmt.Sprintf(`{"type":%q,"uuid":"u%d","sessionId":"","timestamp":"2026-03-01T09:00:%02dZ","message":{"role":%q,"content":%q}}`+"\n",
 		role, n, n, role, text)

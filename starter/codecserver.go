@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/worker/payload"
 )
@@ -28,26 +28,25 @@ type codecOptions struct {
 	handler            payload.HandlerOptions
 }
 
-var codecServerCommand = command{
-	name: "codec-server", flags: (*app).codecServerCommand,
-	summary: "decrypt Temporal's payloads for its web interface",
-	details: `Enter its address as the codec endpoint in Temporal's web interface, in the browser that runs on the same machine; or
+func (a *app) codecServerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "codec-server", Short: "decrypt Temporal's payloads for its web interface",
+		Long: `Enter its address as the codec endpoint in Temporal's web interface, in the browser that runs on the same machine; or
 give it to temporal as --codec-endpoint, with --codec-auth "Bearer TOKEN" if there is a token. It speaks no TLS: let a
 proxy do that where others than this machine ask.`,
-	examples: "starter codec-server --payload-key-file payload.keys --temporal-ui http://127.0.0.1:8233\n" +
-		"starter codec-server --origin https://temporal.example.com --address :8234 --token-file token.txt",
-}
-
-func (a *app) codecServerCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+		Example: "starter codec-server --payload-key-file payload.keys --temporal-ui http://127.0.0.1:8233\n" +
+			"starter codec-server --origin https://temporal.example.com --address :8234 --token-file token.txt",
+	}
+	f := cmd.Flags()
 	o := &codecOptions{}
 	f.StringVar(&o.address, "address", "127.0.0.1:8234", "host:port to listen on; other machines reach it only with --token-file")
 	f.StringArrayVar(&o.origins, "origin", nil, "URL of a web interface that may ask; repeat for more (default: --temporal-ui)")
 	f.StringVar(&o.tokenFile, "token-file", "", "file of a token that each request has to send as its bearer token")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		ring, err := payload.Load(a.cfg.PayloadKeyFile)
 		switch {
 		case err != nil:
-			return usageError{err}
+			return badUsage(err)
 		case !ring.Encrypts():
 			return usagef("--payload-key-file: name the file of the keys that decrypt")
 		}
@@ -56,7 +55,7 @@ func (a *app) codecServerCommand(f *pflag.FlagSet) func(context.Context, []strin
 		}
 		o.handler.Namespace = a.cfg.TemporalNamespace
 		return a.serveCodec(ctx, o, ring)
-	}
+	})
 }
 
 // check validates the options and configures the handler. Without --origin, Temporal's web interface is the only allowed

@@ -90,13 +90,13 @@ func TestDoctorTellsNoPassword(t *testing.T) {
 		for _, server := range [][]string{
 			{"--clickhouse-dsn", "http://bob:" + password + "@127.0.0.1:1/default"}, {"--weaviate-url", "http://bob:" + password + "@127.0.0.1:1"},
 		} {
-			for _, command := range []string{"doctor", "facts"} {
+			for _, name := range []string{"doctor", "facts"} {
 				c := down()
 				c.env["TEMPORAL_API_KEY"], c.env["WEAVIATE_API_KEY"] = "sesame", "sesame"
 				c.servers = append(c.servers, server...)
-				o := c.run(command)
+				o := c.run(name)
 				require.NotEqual(t, exitOK, o.code)
-				require.NotContains(t, o.String(), "same", "%q %q", command, server)
+				require.NotContains(t, o.String(), "same", "%q %q", name, server)
 			}
 		}
 	}

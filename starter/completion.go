@@ -17,13 +17,10 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
-	"axiommind/activities/retrieve"
-	"axiommind/activities/retrieve/eval"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
 	"axiommind/schema"
-	"axiommind/starter/hook"
 	"axiommind/worker/service"
 	"axiommind/worker/settings"
 )
@@ -60,35 +57,29 @@ type suggestion struct{ value, description string }
 // values returns the suggestions for a flag or an argument.
 type values func(ctx context.Context, r request) []suggestion
 
-// argumentValues complete the arguments, by their words in [command]. Other words are file names (see [fileArguments]) or
-// have no completion.
+// argumentValues complete the arguments, by their words in usage lines, unless a command completes its own. Other words are
+// file names (see [fileArguments]) or have no completion.
 var argumentValues = map[string]values{
-	"ENTRY":      entryIDs,
-	"TASK":       entityIDs(schema.EntityTask),
-	"INTO":       entityIDs(schema.EntityTask),
-	"CONDITION":  entityIDs(schema.EntityCondition),
-	"TARGET":     entityIDs(schema.EntityTask, schema.EntityArtifact),
-	"ARTIFACT":   entityIDs(schema.EntityArtifact),
-	"SESSION":    known(build.ColumnSession),
-	"BUILD":      buildIDs,
-	"OTHER":      buildIDs,
-	"SCHEDULE":   scheduleIDs,
-	"CONFLICT":   conflictIDs,
-	"DECISION":   decisionIDs,
-	"PROPOSAL":   proposalIDs,
-	"FACT":       factIDs,
-	"SECTION":    fixed(schema.ProfileSections()...),
-	"FROM":       versionNumbers,
-	"TO":         versionNumbers,
-	"VERSION":    versionNumbers,
-	"DREAM":      dreamNumbers,
-	"PROJECTION": fixed(projections()...),
-	"SHELL":      fixed(shells()...),
-	"AGENT":      fixed(hook.Agents()...),
-	"ERASURE":    erasureIDs,
-	"DATASET":    fixed(datasets()...),
-	"EVENT":      nil,
-	"TEXT":       nil,
+	"ENTRY":     entryIDs,
+	"TASK":      entityIDs(schema.EntityTask),
+	"INTO":      entityIDs(schema.EntityTask),
+	"CONDITION": entityIDs(schema.EntityCondition),
+	"TARGET":    entityIDs(schema.EntityTask, schema.EntityArtifact),
+	"ARTIFACT":  entityIDs(schema.EntityArtifact),
+	"SESSION":   known(build.ColumnSession),
+	"BUILD":     buildIDs,
+	"OTHER":     buildIDs,
+	"CONFLICT":  conflictIDs,
+	"DECISION":  decisionIDs,
+	"PROPOSAL":  proposalIDs,
+	"FACT":      factIDs,
+	"SECTION":   fixed(schema.ProfileSections()...),
+	"FROM":      versionNumbers,
+	"TO":        versionNumbers,
+	"VERSION":   versionNumbers,
+	"DREAM":     dreamNumbers,
+	"EVENT":     nil,
+	"TEXT":      nil,
 }
 
 // fileArguments are the words for arguments that name files or directories.
@@ -99,51 +90,23 @@ var fileArguments = map[string]cobra.ShellCompDirective{
 	"DIR":        cobra.ShellCompDirectiveFilterDirs,
 }
 
-// flagValues complete the flags, by their names. A key with the command's name precedes one with the flag's name alone.
+// flagValues complete the flags that several commands have, by their names. A command completes its own by [app.complete].
 var flagValues = map[string]values{
-	"project":               known(build.ColumnProject),
-	"user":                  known(build.ColumnUser),
-	"agent":                 known(build.ColumnAgent),
-	"session":               known(build.ColumnSession),
-	"status":                fixed(schema.TaskStatuses()...),
-	"search --status":       fixed(schema.Statuses()...),
-	"kind":                  fixed(retrieve.Kinds()...),
-	"builds list --status":  fixed(build.Statuses()...),
-	"extractor":             known(build.ColumnExtractor),
-	"by":                    fixed(byProject, byScope),
-	"health --list":         fixed(graduate.MeasureNames()...),
-	"half":                  fixed(eval.Halves()...),
-	"class":                 fixed(schema.FailureClasses()...),
-	"priority":              fixed(schema.TaskPriorities()...),
-	"memory show --version": versionNumbers,
-	"type":                  fixed(schema.EntryTypes()...),
-	"category":              fixed(schema.FactCategories()...),
-	"stage":                 fixed(schema.Stages()...),
-	"format":                fixed(formatNames()...),
-	"flush-reason":          fixed(flushReasons()...),
-	"block":                 entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
-	"unblock":               entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
-	"keep":                  entryIDs,
-	"because-of":            entryIDs,
-	"because-of-task":       entityIDs(schema.EntityTask),
-	"output":                fixed(outputText, outputJSON),
-	"embedder":              fixed(embedders()...),
-	"log-level":             fixed("debug", "info", "warn", "error"),
+	"project":   known(build.ColumnProject),
+	"user":      known(build.ColumnUser),
+	"agent":     known(build.ColumnAgent),
+	"session":   known(build.ColumnSession),
+	"type":      fixed(schema.EntryTypes()...),
+	"category":  fixed(schema.FactCategories()...),
+	"stage":     fixed(schema.Stages()...),
+	"output":    fixed(outputText, outputJSON),
+	"embedder":  fixed(embedders()...),
+	"log-level": fixed("debug", "info", "warn", "error"),
 }
 
 // fileFlags are the flags that name files.
 var fileFlags = []string{"config", "file", "payload-key-file", "raw-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file",
 	"goldset", "compare", "out"}
-
-// projections returns the names of all projections, and the family names of versioned ones.
-func projections() []string {
-	names := []string{vectorsWord}
-	for _, p := range build.Projections(nil, "") {
-		family, _, _ := strings.Cut(p.Name(), "/")
-		names = append(names, family)
-	}
-	return names
-}
 
 // fixed returns values that never change.
 func fixed[T ~string](all ...T) values {
@@ -184,6 +147,7 @@ var (
 		}
 		return out, err
 	})
+	// entryIDs are the ids of the newest memories.
 	entryIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
 		found, err := entry.NewReader(conn).Read(ctx,
 			entry.InProject(r.given("project")).Prefix(r.prefix).NewestFirst().Limit(maxCompletions), entry.Statement)
@@ -196,6 +160,7 @@ var (
 )
 
 var (
+	// versionNumbers are the versions of a core memory.
 	versionNumbers = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
 		found, err := tier.NewTables(conn).History(ctx, r.given("user"), r.given("agent"), maxCompletions, 0)
 		var out []suggestion
@@ -260,6 +225,7 @@ var factIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]s
 	return out, err
 })
 
+// entityIDs completes the ids of tasks, conditions or artifacts.
 func entityIDs(types ...schema.EntityType) values {
 	return stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
 		found, err := task.NewTables(conn).Titled(ctx, r.given("project"), types, r.prefix, maxCompletions)
@@ -298,15 +264,23 @@ func stored(find func(context.Context, driver.Conn, request) ([]suggestion, erro
 	}
 }
 
-// completeArguments completes the arguments of a command.
-func (a *app) completeArguments(c *command) cobra.CompletionFunc {
+// completeArguments completes the arguments of a command by their words.
+func (a *app) completeArguments(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	word := argument(cmd, len(args))
+	if directive, ok := fileArguments[word]; ok {
+		return nil, directive
+	}
+	find := argumentValues[word]
+	if find == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.arguments(find)(cmd, args, prefix)
+}
+
+// arguments completes arguments with values, each once, as often as the command takes one.
+func (a *app) arguments(find values) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		word := c.argument(len(args))
-		if directive, ok := fileArguments[word]; ok {
-			return nil, directive
-		}
-		find := argumentValues[word]
-		if find == nil {
+		if argument(cmd, len(args)) == "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		found := find(cmd.Context(), request{a, cmd.Flags(), prefix})
@@ -315,28 +289,29 @@ func (a *app) completeArguments(c *command) cobra.CompletionFunc {
 	}
 }
 
-// completeFlags completes the values of the flags of a command.
-func (a *app) completeFlags(c *command, leaf *cobra.Command, flags *pflag.FlagSet) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		find, ok := flagValues[c.name+" --"+f.Name]
-		if !ok {
-			find, ok = flagValues[f.Name]
+// completeFlags completes the flags of a command that it does not complete itself.
+func (a *app) completeFlags(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, done := cmd.GetFlagCompletionFunc(f.Name); !done && !slices.Contains(fileFlags, f.Name) {
+			a.complete(cmd, f.Name, flagValues[f.Name])
 		}
-		_, list := f.Value.(pflag.SliceValue)
-		list = list && f.Value.Type() == "stringSlice"
-		complete := func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if !ok {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			before := ""
-			if list {
-				before = prefix[:strings.LastIndexByte(prefix, ',')+1]
-			}
-			return completions(find(cmd.Context(), request{a, cmd.Flags(), prefix[len(before):]}), before, prefix)
+	})
+}
+
+// complete completes a flag with values, or with nothing if find is nil.
+func (a *app) complete(cmd *cobra.Command, flag string, find values) {
+	value := cmd.Flags().Lookup(flag).Value
+	_, list := value.(pflag.SliceValue)
+	list = list && value.Type() == "stringSlice"
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if find == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		if !slices.Contains(fileFlags, f.Name) {
-			_ = leaf.RegisterFlagCompletionFunc(f.Name, complete) // The error means that another command has registered the setting.
+		before := ""
+		if list {
+			before = prefix[:strings.LastIndexByte(prefix, ',')+1]
 		}
+		return completions(find(cmd.Context(), request{a, cmd.Flags(), prefix[len(before):]}), before, prefix)
 	})
 }
 

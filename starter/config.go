@@ -4,18 +4,16 @@ import (
 	"context"
 	"io"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
-var configShowCommand = command{
-	name: "config show", flags: (*app).configShowCommand,
-	summary:  "print the settings, with the source of each",
-	examples: "starter config show\nstarter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
-}
-
 // configShowCommand prints the settings with their sources. It asks no server.
-func (a *app) configShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(context.Context, []string) error {
+func (a *app) configShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show", Short: "print the settings, with the source of each",
+		Example: "starter config show\nstarter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
+	}
+	return a.online(cmd, func(context.Context, []string) error {
 		rows := a.cfg.Show()
 		return a.print(rows, func(w io.Writer) error {
 			t := newTable(w, "setting", "value", "source")
@@ -25,5 +23,5 @@ func (a *app) configShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 			t.Render()
 			return nil
 		})
-	}
+	})
 }

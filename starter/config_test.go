@@ -37,7 +37,7 @@ func TestConfigShow(t *testing.T) {
 	show := func(args ...string) output {
 		var out, errOut bytes.Buffer
 		a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(name string) string { return env[name] }}
-		code := a.main(context.Background(), append([]string{"config", "show"}, args...))
+		code := program(context.Background(), a, append([]string{"config", "show"}, args...))
 		return output{code, out.String(), errOut.String()}
 	}
 	given := []string{"--clickhouse-dsn", "http://ann:sesame@h:1/db?password=sesame", "--weaviate-url", "https://sesame@w"}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -34,7 +34,7 @@ func (a *app) withLog(ctx context.Context, fn func(*graduate.Ledgers, *entry.Rea
 	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), eventlog.New(conn, eventlog.Options{}))
 	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, table.ErrAmbiguous, entry.ErrNotFound} {
 		if errors.Is(err, mistake) {
-			return usageError{err}
+			return badUsage(err)
 		}
 	}
 	return err
@@ -46,17 +46,16 @@ func (p *page) rows() int { return p.offset + p.ask() }
 // after drops the rows before the page's offset.
 func after[T any](p *page, rows []T) []T { return rows[min(p.offset, len(rows)):] }
 
-var conflictsCommand = command{
-	name: "conflicts", flags: (*app).conflictsCommand,
-	summary: "list memories that contradict each other",
-}
-
-func (a *app) conflictsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) conflictsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "conflicts", Short: "list memories that contradict each other",
+	}
+	f := cmd.Flags()
 	q, p := graduate.ConflictQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
 	f.BoolVar(&q.Resolved, "all", false, "include resolved conflicts")
 	p.add(f, defaultPage, maxPage, "open ones and the latest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -83,7 +82,7 @@ func (a *app) conflictsCommand(f *pflag.FlagSet) func(context.Context, []string)
 				return printConflicts(w, q.Project, shown)
 			})
 		})
-	}
+	})
 }
 
 func printConflicts(w io.Writer, project string, conflicts []graduate.Conflict) error {
@@ -125,14 +124,13 @@ func conflictState(c graduate.Conflict) string {
 	return text
 }
 
-var conflictsShowCommand = command{
-	name: "conflicts show", arguments: "CONFLICT", flags: (*app).conflictsShowCommand,
-	summary: "show both sides of a conflict, with their evidence",
-}
-
-func (a *app) conflictsShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) conflictsShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show CONFLICT", Short: "show both sides of a conflict, with their evidence",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "default", "project of the memories")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withLedgers(ctx, func(l *graduate.Ledgers, r *entry.Reader) error {
 			c, err := l.Conflict(ctx, *project, args[0])
 			if err != nil {
@@ -149,7 +147,7 @@ func (a *app) conflictsShowCommand(f *pflag.FlagSet) func(context.Context, []str
 			}{c, sides[c.Older.EntryID].Evidence, sides[c.Newer.EntryID].Evidence}
 			return a.print(out, func(w io.Writer) error { return printConflict(w, *project, c, sides) })
 		})
-	}
+	})
 }
 
 func printConflict(w io.Writer, project string, c graduate.Conflict, sides map[string]entry.Row) error {
@@ -191,20 +189,20 @@ func saySide(b *strings.Builder, s graduate.Side, row entry.Row) {
 	}
 }
 
-var conflictsResolveCommand = command{
-	name: "conflicts resolve", arguments: "[CONFLICT…]", flags: (*app).conflictsResolveCommand,
-	summary: "say which side of conflicts is right, or that both are",
-	examples: "starter conflicts resolve 0a1b2c3d --keep 04a5ad1b --because 'measured again in May'\n" +
-		"starter conflicts resolve --keep 04a5ad1b\n" +
-		"starter conflicts resolve 0a1b2c3d --keep both",
-}
-
-func (a *app) conflictsResolveCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) conflictsResolveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resolve [CONFLICT…]", Short: "say which side of conflicts is right, or that both are",
+		Example: "starter conflicts resolve 0a1b2c3d --keep 04a5ad1b --because 'measured again in May'\n" +
+			"starter conflicts resolve --keep 04a5ad1b\n" +
+			"starter conflicts resolve 0a1b2c3d --keep both",
+	}
+	f := cmd.Flags()
 	c := graduate.Command{Op: graduate.OpResolve}
 	f.StringVar(&c.Project, "project", "default", "project of the memories")
 	f.StringVar(&c.Because, "because", "", "why, for the history")
 	keep := f.String("keep", "", "the entry that is right, or both if they do not contradict each other (needed)")
-	return func(ctx context.Context, args []string) error {
+	a.complete(cmd, "keep", entryIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		switch {
 		case *keep == "":
 			return usagef("give the entry that is right with --keep, or --keep %s", keepBoth)
@@ -229,7 +227,7 @@ func (a *app) conflictsResolveCommand(f *pflag.FlagSet) func(context.Context, []
 			return err
 		}
 		return a.rule(ctx, c)
-	}
+	})
 }
 
 // conflictsToResolve reads the conflicts with the given ids or beginnings of ids. Without ids it reads all open conflicts of

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -21,18 +21,17 @@ import (
 // defaultPairs is how many pairs a model judges by default: five requests.
 const defaultPairs = 5 * graduate.MaxPairs
 
-var conflictsFindCommand = command{
-	name: "conflicts find", flags: (*app).conflictsFindCommand,
-	summary: "ask the worker's model for contradictions that the rule can't find; it costs money",
-	examples: "starter conflicts find --project demo\n" +
-		"starter conflicts find --project demo --user ann --limit 20",
-}
-
-func (a *app) conflictsFindCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) conflictsFindCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "find", Short: "ask the worker's model for contradictions that the rule can't find; it costs money",
+		Example: "starter conflicts find --project demo\n" +
+			"starter conflicts find --project demo --user ann --limit 20",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "default", "project of the memories")
 	user := f.String("user", "", "memories of one user (default: of all users)")
 	limit := f.Int("limit", defaultPairs, "how many pairs to ask the model about at most, those with the latest memories first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if *limit < 1 || *limit > maxPage {
 			return usagef("--limit %d: want 1 to %d", *limit, maxPage)
 		}
@@ -51,7 +50,7 @@ func (a *app) conflictsFindCommand(f *pflag.FlagSet) func(context.Context, []str
 			return err
 		}
 		return errors.Join(a.print(report, func(w io.Writer) error { return report.print(w, *project) }), err)
-	}
+	})
 }
 
 // foundReport contains a model's judgments of pairs of memories.
@@ -84,7 +83,7 @@ func (r *foundReport) findAll(ctx context.Context, c client.Client, in graduate.
 			err = errors.New(failureText(err))
 			switch application.Type() {
 			case schema.ErrorInvalidInput, schema.ErrorGraduationRefused:
-				err = usageError{err}
+				err = badUsage(err)
 			}
 		}
 		if err != nil {

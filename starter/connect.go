@@ -24,6 +24,7 @@ const (
 	doctorPatience = 3 * time.Second
 )
 
+// clickHouse connects to ClickHouse. If it is down, the error says how to start it.
 func (a *app) clickHouse(ctx context.Context) (driver.Conn, error) {
 	logger, err := a.waitLogger()
 	if err != nil {
@@ -36,6 +37,7 @@ func (a *app) clickHouse(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
+// temporal connects to Temporal. If it is down, the error says how to start it.
 func (a *app) temporal(ctx context.Context) (client.Client, error) {
 	logger, err := a.waitLogger()
 	if err != nil {
@@ -67,7 +69,7 @@ func (a *app) client(ctx context.Context) (*memory.Client, error) {
 func clientError(err error) error {
 	switch {
 	case errors.Is(err, memory.ErrInvalid):
-		return usageError{err}
+		return badUsage(err)
 	case errors.Is(err, memory.ErrUnavailable):
 		return notUp(err)
 	}
@@ -78,7 +80,7 @@ func clientError(err error) error {
 func notUp(err error) error {
 	switch {
 	case errors.Is(err, settings.ErrInvalid):
-		return usageError{err}
+		return badUsage(err)
 	case eventlog.Refused(err), errors.Is(err, settings.ErrRefused):
 		return err
 	}
@@ -89,7 +91,7 @@ func notUp(err error) error {
 func (a *app) waitLogger() (*slog.Logger, error) {
 	logger, err := service.NewLogger(a.cfg)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, badUsage(err)
 	}
 	if !a.interactive {
 		return logger, nil

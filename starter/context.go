@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
 	"axiommind/activities/table"
@@ -24,19 +24,18 @@ type contextOptions struct {
 	count   string
 }
 
-var contextCommand = command{
-	name: "context", flags: (*app).contextCommand,
-	summary: "print the memories for a prompt, within a token budget",
-}
-
-func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) contextCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "context", Short: "print the memories for a prompt, within a token budget",
+	}
+	f := cmd.Flags()
 	o := &contextOptions{}
 	o.add(f)
 	f.StringVar(&o.project, "project", "", "print only the memories of this project (default: all)")
 	f.StringVar(&o.query, "query", "", "print memories related to this text first (default: the surest first)")
 	f.IntVar(&o.budget, "max-tokens", schema.DefaultMaxTokens, "most tokens")
 	f.StringVar(&o.count, "count", client.CountTiktoken, "how tokens are counted: tiktoken (cl100k_base), or estimate, which is faster")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if o.budget < 1 {
 			return usagef("--max-tokens %d: want at least 1", o.budget)
 		}
@@ -48,13 +47,13 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 			err = cmp.Or(err, table.Required("project", o.project))
 		}
 		if err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if f.Changed("query") && strings.TrimSpace(o.query) == "" {
 			return usagef("--query is empty: give it a text, or leave it out")
 		}
-		return a.context(ctx, o)
-	}
+		return a.recallContext(ctx, o)
+	})
 }
 
 // contextOutput is the JSON output of the command context.
@@ -66,7 +65,7 @@ type contextOutput struct {
 	Facts []fact.Fact `json:"facts"`
 }
 
-func (a *app) context(ctx context.Context, o *contextOptions) error {
+func (a *app) recallContext(ctx context.Context, o *contextOptions) error {
 	c, err := a.client(ctx)
 	if err != nil {
 		return err

@@ -6,24 +6,23 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/schema"
 )
 
-var decisionsCommand = command{
-	name: "decisions", flags: (*app).decisionsCommand,
-	summary: "list decisions, and those whose grounds no longer hold",
-}
-
-func (a *app) decisionsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) decisionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "decisions", Short: "list decisions, and those whose grounds no longer hold",
+	}
+	f := cmd.Flags()
 	q, p := graduate.DecisionQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the decisions")
 	all := f.Bool("all", false, "include repeats of the same decision")
 	p.add(f, defaultPage, maxPage, "the latest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -35,7 +34,7 @@ func (a *app) decisionsCommand(f *pflag.FlagSet) func(context.Context, []string)
 			}
 			return list(a, p, after(p, decisions), "no decision is recorded in project "+unbroken(q.Project), printDecisions)
 		})
-	}
+	})
 }
 
 func printDecisions(w io.Writer, decisions []graduate.Decision) error {
@@ -65,14 +64,13 @@ func decisionState(d graduate.Decision) string {
 	return "in question"
 }
 
-var decisionsShowCommand = command{
-	name: "decisions show", arguments: "DECISION", flags: (*app).decisionsShowCommand,
-	summary: "show a decision and the memories it rests on, with their evidence",
-}
-
-func (a *app) decisionsShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) decisionsShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show DECISION", Short: "show a decision and the memories it rests on, with their evidence",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "default", "project of the decision")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withLedgers(ctx, func(l *graduate.Ledgers, r *entry.Reader) error {
 			d, err := l.Decision(ctx, *project, args[0])
 			if err != nil {
@@ -97,7 +95,7 @@ func (a *app) decisionsShowCommand(f *pflag.FlagSet) func(context.Context, []str
 			}{d, quotes}
 			return a.print(out, func(w io.Writer) error { return printDecision(w, d, rows) })
 		})
-	}
+	})
 }
 
 func printDecision(w io.Writer, d graduate.Decision, rows map[string]entry.Row) error {
@@ -127,19 +125,20 @@ func printDecision(w io.Writer, d graduate.Decision, rows map[string]entry.Row) 
 	return err
 }
 
-var decisionsRecordCommand = command{
-	name: "decisions record", arguments: "TEXT", flags: (*app).decisionsRecordCommand,
-	summary:  "record a decision and the verified memories it rests on",
-	examples: "starter decisions record 'Move the event log to ClickHouse' --because-of 04a5ad1b --because-of 7c20e9f4 --confidence 0.9",
-}
-
-func (a *app) decisionsRecordCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) decisionsRecordCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "record TEXT", Short: "record a decision and the verified memories it rests on",
+		Example: "starter decisions record 'Move the event log to ClickHouse' --because-of 04a5ad1b --because-of 7c20e9f4 --confidence 0.9",
+	}
+	f := cmd.Flags()
 	c := graduate.Command{Op: graduate.OpDecide}
 	f.StringVar(&c.Project, "project", "default", "project of the decision")
 	grounds := f.StringArray("because-of", nil, "a verified memory that the decision rests on (may be repeated; needed)")
-	tasks := f.StringArray("because-of-task", nil, "a task, stated by a verified memory, that the decision rests on, too (may be repeated)")
+	taskGrounds := f.StringArray("because-of-task", nil, "a task, stated by a verified memory, that the decision rests on, too (may be repeated)")
 	confidence := f.Float64("confidence", 0, "how sure you are, from 0 to 1")
-	return func(ctx context.Context, args []string) error {
+	a.complete(cmd, "because-of", entryIDs)
+	a.complete(cmd, "because-of-task", entityIDs(schema.EntityTask))
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		switch {
 		case len(*grounds) == 0:
 			return usagef("say with --because-of which verified memories the decision rests on")
@@ -153,11 +152,11 @@ func (a *app) decisionsRecordCommand(f *pflag.FlagSet) func(context.Context, []s
 		if err != nil {
 			return err
 		}
-		if c.TaskIDs, err = a.namedTasks(ctx, c.Project, *tasks); err != nil {
+		if c.TaskIDs, err = a.namedTasks(ctx, c.Project, *taskGrounds); err != nil {
 			return err
 		}
 		// A decision belongs to the user and agent of its grounds.
 		c.Action, c.EntryIDs, c.User, c.Agent = args[0], idsOfRows(rows), rows[0].User, rows[0].Agent
 		return a.rule(ctx, c)
-	}
+	})
 }

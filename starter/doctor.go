@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -34,16 +34,16 @@ type check struct {
 	Mend string `json:"mend,omitempty"`
 }
 
+// startAll is the command that starts all servers.
 const startAll = "start everything with: go run ./deploy/local up"
 
-var doctorCommand = command{
-	name: "doctor", flags: (*app).doctorCommand,
-	summary: "check every server, and name the remedy",
-}
-
-func (a *app) doctorCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "check every server, and name the remedy",
+	}
+	f := cmd.Flags()
 	timeout := f.Duration("connect-timeout", doctorPatience, "how long each server may take to answer")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		a.cfg.ConnectTimeout = *timeout
 		checks := a.diagnose(ctx)
 		err := a.print(checks, func(w io.Writer) error {
@@ -78,7 +78,7 @@ func (a *app) doctorCommand(f *pflag.FlagSet) func(context.Context, []string) er
 			return fmt.Errorf("%d of %d checks failed", bad, len(checks))
 		}
 		return nil
-	}
+	})
 }
 
 func (a *app) diagnose(ctx context.Context) []check {
@@ -90,6 +90,7 @@ func (a *app) diagnose(ctx context.Context) []check {
 	return append(checks, a.checkTemporal(ctx)...)
 }
 
+// bad returns a check that failed, with the remedy.
 func bad(name string, err error, mend string) check {
 	if errors.Is(err, settings.ErrInvalid) {
 		mend = "correct that setting"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -22,15 +22,14 @@ import (
 // diaryShown bounds the lines of a diary that are shown.
 const diaryShown = 12
 
-var dreamCommand = command{
-	name: "dream", flags: (*app).dreamCommand,
-	summary: "consolidate the daily records into core memory, and show the changes",
-	examples: "starter dream\n" +
-		"starter dream --lookback 7 --dry-run\n" +
-		"starter dream --user ann --agent coder --force",
-}
-
-func (a *app) dreamCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) dreamCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "dream", Short: "consolidate the daily records into core memory, and show the changes",
+		Example: "starter dream\n" +
+			"starter dream --lookback 7 --dry-run\n" +
+			"starter dream --user ann --agent coder --force",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
 	in := &schema.DeepDreamInput{}
@@ -38,13 +37,13 @@ func (a *app) dreamCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	f.IntVar(&in.LookbackDays, "lookback", 0, "days to read, that day included (default: all with unread records)")
 	f.BoolVar(&in.Force, "force", false, "dream although nothing is new")
 	f.BoolVar(&in.DryRun, "dry-run", false, "show the changes that the dream would make, and make none")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		in.User, in.Agent = o.user, o.agent
 		if err := in.Validate(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		return a.dream(ctx, o, *in)
-	}
+	})
 }
 
 // dreamt is the result of the command.

@@ -83,7 +83,7 @@ func TestDreamJoins(t *testing.T) {
 	a := &app{in: strings.NewReader(""), out: &out, errOut: tellsOf(said), getenv: func(string) string { return "" }}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- a.main(t.Context(), append([]string{"dream", "--output", "json"}, c.servers...))
+		ended <- program(t.Context(), a, append([]string{"dream", "--output", "json"}, c.servers...))
 	}()
 	require.Contains(t, <-said, "a dream of user default is already running")
 	c.work(t, "--memory-root", t.TempDir())

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/tier"
 	"axiommind/schema"
@@ -20,15 +20,14 @@ type shownDream struct {
 	Added int `json:"added"`
 }
 
-var dreamShowCommand = command{
-	name: "dream show", arguments: "[DREAM]", flags: (*app).dreamShowCommand,
-	summary: "show a dream: its input, additions, drops and diary",
-}
-
-func (a *app) dreamShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) dreamShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show [DREAM]", Short: "show a dream: its input, additions, drops and diary",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		ordinal := 0
 		if len(args) > 0 {
 			var err error
@@ -48,7 +47,7 @@ func (a *app) dreamShowCommand(f *pflag.FlagSet) func(context.Context, []string)
 			}
 			return a.print(orNull(d, d.Ordinal > 0), func(w io.Writer) error { return printDream(w, o, d) })
 		})
-	}
+	})
 }
 
 func noDream(o *owner) string { return "no dream of " + unbroken(o.String()) + " has ended" }
@@ -155,16 +154,15 @@ func daysText(days []schema.Day) string {
 	return plural(len(days), "day", "days") + ": " + strings.Join(names, ", ")
 }
 
-var dreamListCommand = command{
-	name: "dream list", flags: (*app).dreamListCommand,
-	summary: "list dreams, including refused ones",
-}
-
-func (a *app) dreamListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) dreamListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "list dreams, including refused ones",
+	}
+	f := cmd.Flags()
 	o, p := &owner{}, &page{}
 	o.add(f)
 	p.add(f, defaultPage, maxPage, "the newest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -175,7 +173,7 @@ func (a *app) dreamListCommand(f *pflag.FlagSet) func(context.Context, []string)
 			}
 			return list(a, p, dreams, noDream(o), printDreams)
 		})
-	}
+	})
 }
 
 func printDreams(w io.Writer, dreams []tier.Dream) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
@@ -26,13 +26,11 @@ type embedderReport struct {
 	Configured string `json:"configured"`
 }
 
-var embedderStatusCommand = command{
-	name: "embedder status", flags: (*app).embedderStatusCommand,
-	summary: "show the embedder of searches, and the progress of another one",
-}
-
-func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, _ []string) error {
+func (a *app) embedderStatusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "show the embedder of searches, and the progress of another one",
+	}
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
@@ -43,7 +41,7 @@ func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []stri
 			return err
 		}
 		return a.print(report, func(w io.Writer) error { return printEmbedders(w, report) })
-	}
+	})
 }
 
 // ownEmbedder returns the embedder of the program's own settings, or [vector.NoEmbedder]. Reads need it only if no embedder
@@ -51,7 +49,7 @@ func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []stri
 func (a *app) ownEmbedder(ctx context.Context) vector.Embedder {
 	own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 	if err != nil {
-		return vector.NoEmbedder(usageError{err})
+		return vector.NoEmbedder(badUsage(err))
 	}
 	return own
 }

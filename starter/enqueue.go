@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/schema"
@@ -64,23 +65,24 @@ func (o *enqueueOptions) conversation(session string) client.Conversation {
 	}
 }
 
-var enqueueCommand = command{
-	name: "enqueue", arguments: "FILE|-", flags: (*app).enqueueCommand,
-	summary: "add the sessions of a transcript to a queue, without waiting",
-	details: `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
+func (a *app) enqueueCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "enqueue FILE|-", Short: "add the sessions of a transcript to a queue, without waiting",
+		Long: `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
 input a copy without secrets is kept until then. Sessions that Temporal can't take now are kept, and delivered by the next such
 command or by a worker.`,
-	examples: "starter enqueue session.jsonl --project demo\n" +
-		"agent-turn | starter enqueue - --session today --messages --user ann",
-}
-
-func (a *app) enqueueCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+		Example: "starter enqueue session.jsonl --project demo\n" +
+			"agent-turn | starter enqueue - --session today --messages --user ann",
+	}
+	f := cmd.Flags()
 	o := &enqueueOptions{}
 	o.add(f)
 	f.StringVar(&o.input.SessionID, "session", "", "session id (default: the transcript's own)")
 	f.BoolVar(&o.now, "now", false, "process the backlog of the queue now")
 	f.BoolVar(&o.messages, "messages", false, "the file holds messages of --session that are new, as JSON lines of role, content and,\nwhere they are known, id and at")
-	return func(ctx context.Context, args []string) error { return a.enqueue(ctx, o, args[0]) }
+	a.complete(cmd, "format", fixed(formatNames()...))
+	a.complete(cmd, "flush-reason", fixed(flushReasons()...))
+	return a.online(cmd, func(ctx context.Context, args []string) error { return a.enqueue(ctx, o, args[0]) })
 }
 
 // enqueuedSession is a session that was enqueued, or could not be.
@@ -177,7 +179,7 @@ func (a *app) conversations(ctx context.Context, o *enqueueOptions, path string)
 	for _, path := range paths {
 		jobs, err := fileJobs(ctx, &o.processOptions, path)
 		if err != nil {
-			return nil, nil, usageError{err}
+			return nil, nil, badUsage(err)
 		}
 		for _, j := range jobs {
 			if j.refused {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -34,21 +34,20 @@ type proof struct {
 	Differences []evidence.Difference `json:"differences,omitempty"`
 }
 
-var entryShowCommand = command{
-	name: "entry show", arguments: "ENTRY", flags: (*app).entryShowCommand,
-	summary:  "show a memory and its evidence in context",
-	examples: "starter entry show 04a5ad1b --project demo",
-}
-
-func (a *app) entryShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) entryShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show ENTRY", Short: "show a memory and its evidence in context",
+		Example: "starter entry show 04a5ad1b --project demo",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "default", "project the entry belongs to")
 	user := f.String("user", "default", "user whose message it is, if ID is the handle of a message")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if retrieve.IsMessage(args[0]) {
 			return a.messageShow(ctx, schema.Scope{Project: *project, User: *user}, args[0])
 		}
 		return a.entryShow(ctx, *project, args[0])
-	}
+	})
 }
 
 func (a *app) entryShow(ctx context.Context, project, id string) error {
@@ -59,7 +58,7 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	defer func() { _ = conn.Close() }()
 	row, err := entry.NewReader(conn).Get(ctx, project, id)
 	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
-		return usageError{err}
+		return badUsage(err)
 	}
 	if err != nil {
 		return err

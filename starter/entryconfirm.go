@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
@@ -14,19 +14,18 @@ import (
 	"axiommind/schema"
 )
 
-var entryConfirmCommand = command{
-	name: "entry confirm", arguments: "[ENTRY…]", flags: (*app).entryConfirmCommand,
-	summary: "confirm memories: they become certified",
-	examples: "starter entry confirm 04a5ad1b 7c20e9f4 --project demo\n" +
-		"starter entry confirm --by-model --project demo",
-}
-
-func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) entryConfirmCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "confirm [ENTRY…]", Short: "confirm memories: they become certified",
+		Example: "starter entry confirm 04a5ad1b 7c20e9f4 --project demo\n" +
+			"starter entry confirm --by-model --project demo",
+	}
+	f := cmd.Flags()
 	c := graduate.Command{Op: graduate.OpConfirm}
 	f.StringVar(&c.Project, "project", "default", "project of the entries")
 	var m modelFlags
 	m.add(f)
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := m.check(args); err != nil {
 			return err
 		}
@@ -34,7 +33,7 @@ func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []stri
 			return a.confirmByModel(ctx, c.Project, args, m)
 		}
 		return a.confirmEntries(ctx, c, args)
-	}
+	})
 }
 
 // confirmEntries confirms the entries. Those that an agent stated are first restated by the person.
@@ -49,7 +48,7 @@ func (a *app) confirmEntries(ctx context.Context, c graduate.Command, given []st
 		}
 		in := graduate.ConfirmationInput(row, time.Now())
 		if err := in.CheckStatement(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if err := a.state(ctx, in); err != nil {
 			return err
@@ -91,7 +90,7 @@ func (a *app) namedEntries(ctx context.Context, project string, given []string) 
 	for _, id := range given {
 		row, err := reader.Get(ctx, project, id)
 		if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
-			return nil, usageError{err}
+			return nil, badUsage(err)
 		}
 		if err != nil {
 			return nil, err

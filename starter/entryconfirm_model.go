@@ -107,7 +107,7 @@ func (r *modelReport) ask(ctx context.Context, c client.Client, project string, 
 		err = errors.New(failureText(err))
 		switch application.Type() {
 		case schema.ErrorInvalidInput, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound:
-			err = usageError{err}
+			err = badUsage(err)
 		}
 	}
 	if err != nil {

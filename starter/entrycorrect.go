@@ -10,7 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
@@ -40,17 +40,16 @@ type corrected struct {
 
 func correctedOf(r entry.Row) corrected { return corrected{r.ID, r.Title, r.Stage, r.Status} }
 
-var entryCorrectCommand = command{
-	name: "entry correct", arguments: "ENTRY", flags: (*app).entryCorrectCommand,
-	summary:  "replace a wrong memory by a right statement",
-	examples: "starter entry correct 04a5ad1b --with 'The limit is 8.' --because 'the contract of May'",
-}
-
-func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) entryCorrectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "correct ENTRY", Short: "replace a wrong memory by a right statement",
+		Example: "starter entry correct 04a5ad1b --with 'The limit is 8.' --because 'the contract of May'",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "default", "project of the entry")
 	with := f.String("with", "", "right statement, in one sentence")
 	because := f.String("because", "", "why, for later readers of the memory")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if strings.TrimSpace(*with) == "" {
 			return usagef("--with is empty: give the right statement; entry retire ends a memory without a replacement")
 		}
@@ -62,7 +61,7 @@ func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []stri
 			said += "\n" + why
 		}
 		return a.entryCorrect(ctx, *project, args[0], said)
-	}
+	})
 }
 
 func (a *app) entryCorrect(ctx context.Context, project, id, said string) error {
@@ -88,14 +87,14 @@ func (a *app) correctEntry(ctx context.Context, project, id, said string) (out c
 	reader := entry.NewReader(conn)
 	old, err := reader.Get(ctx, project, id)
 	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
-		return out, usageError{err}
+		return out, badUsage(err)
 	}
 	if err != nil {
 		return out, err
 	}
 	in := graduate.CorrectionInput(old, said, time.Now())
 	if err := in.CheckStatement(); err != nil {
-		return out, usageError{err}
+		return out, badUsage(err)
 	}
 	if err := correctable(ctx, reader, old, in); err != nil {
 		return out, err

@@ -27,7 +27,14 @@ type busyError struct{ error }
 
 func (b busyError) Unwrap() error { return b.error }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// badUsage marks the error as a mistake on the command line or in its input.
+func badUsage(err error) error { return usageError{err} }
+
+// usagef returns an error about the command line or its input.
+func usagef(format string, args ...any) error { return badUsage(fmt.Errorf(format, args...)) }
+
+// busy marks the error: another run is processing the session.
+func busy(err error) error { return busyError{err} }
 
 // complain prints an error. The first line begins with the program's name and the others are indented, so that no text
 // inside the error looks like a separate message.
@@ -66,6 +73,7 @@ var jargon = []struct {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`)
 
+// plainWords replaces the wording of libraries, and cuts long quoted texts.
 func plainWords(text string) string {
 	for _, j := range jargon {
 		text = j.pattern.ReplaceAllString(text, j.plain)

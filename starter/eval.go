@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/llm"
@@ -36,16 +37,15 @@ type evalOptions struct {
 	baseline  *eval.Result
 }
 
-var evalRetrievalCommand = command{
-	name: "eval retrieval", flags: (*app).evalRetrievalCommand,
-	summary: "measure the share of answers that a search finds",
-	details: evalRetrievalDetails,
-	examples: "starter eval retrieval --goldset gold/goldset.jsonl --out run.json\n" +
-		"starter eval retrieval --goldset gold/goldset.jsonl --compare run.json --max-drop 0.02\n" +
-		"starter eval retrieval --goldset gold/goldset.jsonl --half odd --ablations",
-}
-
-func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) evalRetrievalCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "retrieval", Short: "measure the share of answers that a search finds",
+		Long: evalRetrievalDetails,
+		Example: "starter eval retrieval --goldset gold/goldset.jsonl --out run.json\n" +
+			"starter eval retrieval --goldset gold/goldset.jsonl --compare run.json --max-drop 0.02\n" +
+			"starter eval retrieval --goldset gold/goldset.jsonl --half odd --ablations",
+	}
+	f := cmd.Flags()
 	o := &evalOptions{flags: f}
 	f.StringVar(&o.goldSet, "goldset", "", "file of the questions")
 	f.StringVar(&o.out, "out", "", "file to write the run to, for later comparisons")
@@ -58,7 +58,8 @@ func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []str
 	f.BoolVar(&o.ablations, "ablations", false, "also measure with words alone, with meaning alone, without neighbours, and without reranking")
 	f.BoolVar(&o.now, "now", false, "measure though some of the memory is not indexed yet")
 	f.BoolVar(&o.json, "json", false, "the same as --output json")
-	return func(ctx context.Context, _ []string) error {
+	a.complete(cmd, "half", fixed(eval.Halves()...))
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if o.json {
 			a.output = outputJSON
 		}
@@ -66,7 +67,7 @@ func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []str
 			return err
 		}
 		return a.evalRetrieval(ctx, o)
-	}
+	})
 }
 
 // finish checks the flags and reads the files. It reports all mistakes before any server is contacted.
@@ -116,7 +117,7 @@ func (o *evalOptions) readBaseline() error {
 		return err
 	}
 	if err := eval.Comparable(*o.baseline, o.questions, o.options()); err != nil {
-		return usageError{fmt.Errorf("--compare %s: %w", o.compare, err)}
+		return badUsage(fmt.Errorf("--compare %s: %w", o.compare, err))
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (o *evalOptions) checkOut() error {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(o.out)); err != nil {
-		return usageError{fmt.Errorf("--out: %w", err)}
+		return badUsage(fmt.Errorf("--out: %w", err))
 	} else if !info.IsDir() {
 		return usagef("--out %s: %s is not a directory", o.out, filepath.Dir(o.out))
 	}
@@ -148,7 +149,7 @@ func (o *evalOptions) checkOut() error {
 func (*evalOptions) readFile(name string, read func(*os.File) error) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	defer func() { _ = f.Close() }()
 	return inputMistake(read(f))
@@ -157,7 +158,7 @@ func (*evalOptions) readFile(name string, read func(*os.File) error) error {
 // inputMistake marks errors about an unreadable file or its content as usage errors.
 func inputMistake(err error) error {
 	if _, path := errors.AsType[*os.PathError](err); path || errors.Is(err, eval.ErrInput) {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return err
 }
@@ -182,7 +183,7 @@ type ablation struct {
 func (a *app) evalRetrieval(ctx context.Context, o *evalOptions) error {
 	if !slices.Contains(llm.EmbedderProviders(), a.cfg.Embedder.Provider) {
 		_, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
-		return usageError{err}
+		return badUsage(err)
 	}
 	var report evalReport
 	if err := a.evalRuns(ctx, o, &report); err != nil {
@@ -196,7 +197,7 @@ func (a *app) evalRetrieval(ctx context.Context, o *evalOptions) error {
 	if o.baseline != nil {
 		comparison, err := eval.Compare(*o.baseline, report.Run, eval.MaxDrop(o.maxDrop))
 		if err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		report.Comparison = &comparison
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/retrieve/eval"
@@ -31,19 +31,19 @@ a header or as JSON lines, and optionally the messages they are about:
 
 It writes goldset.jsonl and a transcript for each project, and asks no server.`
 
-var evalImportCommand = command{
-	name: "eval import", arguments: "DATASET FILE…", flags: (*app).evalImportCommand,
-	summary: "turn a data set into transcripts to process, and questions about them",
-	details: evalImportDetails,
-	examples: "starter eval import locomo locomo.json --to gold\n" +
-		"starter eval import longmemeval questions.jsonl sessions.jsonl.gz --to gold\n" +
-		"starter eval import own questions.csv --to gold",
-}
-
-func (a *app) evalImportCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) evalImportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import DATASET FILE…", Short: "turn a data set into transcripts to process, and questions about them",
+		Long: evalImportDetails,
+		Example: "starter eval import locomo locomo.json --to gold\n" +
+			"starter eval import longmemeval questions.jsonl sessions.jsonl.gz --to gold\n" +
+			"starter eval import own questions.csv --to gold",
+	}
+	f := cmd.Flags()
 	to := f.String("to", "", "directory to write to; it is made where there is none")
 	unanswerable := f.Bool("unanswerable", false, "also the questions that the data set has no answer to:\ncategory 5 of LoCoMo, the abstentions of LongMemEval")
-	return func(_ context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(fixed(datasets()...))
+	return a.online(cmd, func(_ context.Context, args []string) error {
 		if *to == "" {
 			return usagef("say with --to which directory to write to")
 		}
@@ -54,12 +54,12 @@ func (a *app) evalImportCommand(f *pflag.FlagSet) func(context.Context, []string
 		written, err := d.Write(*to)
 		switch {
 		case errors.Is(err, eval.ErrInput), errors.Is(err, eval.ErrExists):
-			return usageError{err}
+			return badUsage(err)
 		case err != nil:
 			return err
 		}
 		return a.print(written, func(w io.Writer) error { return printImport(w, written) })
-	}
+	})
 }
 
 // importDataset reads the files of a data set.

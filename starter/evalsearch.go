@@ -129,7 +129,7 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) 
 		return err
 	}
 	if none, words := embedder.(vector.WordsOnly); words {
-		return usageError{fmt.Errorf("the embedder in use is %s, and here %s: words alone would be measured", embedder.Version(), oneLine(none.Reason.Error(), 200))}
+		return badUsage(fmt.Errorf("the embedder in use is %s, and here %s: words alone would be measured", embedder.Version(), oneLine(none.Reason.Error(), 200)))
 	}
 	waiting, err := o.ready(ctx, conn, embedder.Version())
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) 
 		run, err := eval.Run(ctx, o.questions, searchRetriever{searcher, v.alpha}, options)
 		switch {
 		case errors.Is(err, retrieve.ErrQuery):
-			return usageError{err}
+			return badUsage(err)
 		case err != nil:
 			return err
 		case i == 0:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/schema"
 )
@@ -18,15 +18,14 @@ type eventType struct {
 	Meaning    string   `json:"meaning"`
 }
 
-var eventTypesCommand = command{
-	name: "events types", flags: (*app).eventTypesCommand,
-	summary: "list the types of events that the log holds",
-}
-
 // eventTypesCommand prints the registry of event types.
-func (a *app) eventTypesCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) eventTypesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "types", Short: "list the types of events that the log holds",
+	}
+	f := cmd.Flags()
 	a.outputFlag(f)
-	return func(context.Context, []string) error {
+	return a.offline(cmd, func(context.Context, []string) error {
 		rows := eventTypes()
 		return a.print(rows, func(w io.Writer) error {
 			t := newTable(w, "type", "stream", "dedupe key", "payload", "meaning")
@@ -36,7 +35,7 @@ func (a *app) eventTypesCommand(f *pflag.FlagSet) func(context.Context, []string
 			t.Render()
 			return nil
 		})
-	}
+	})
 }
 
 func eventTypes() []eventType {

@@ -18,8 +18,9 @@ const (
 	proofGraphemes = 160
 	// lineGraphemes is how much text to show on each side of a span in a single line.
 	lineGraphemes = 100
-	// How many differences to list one by one.
-	lineDifferences  = 3
+	// lineDifferences is how many differences to list one by one in a single line.
+	lineDifferences = 3
+	// proofDifferences is how many to list with a proof.
 	proofDifferences = 12
 )
 
@@ -146,6 +147,7 @@ func evidenceStateOfAll(aligned, proven, given bool) string {
 	return "not aligned"
 }
 
+// standingOfPieces describes how much of the evidence is proven.
 func standingOfPieces(pieces []schema.Evidence) string {
 	unaligned := slices.ContainsFunc(pieces, func(e schema.Evidence) bool { return !e.Aligned })
 	return cmp.Or(agentsWord(pieces), evidenceStateOfAll(!unaligned, evidence.Proven(pieces), len(pieces) > 0))
@@ -185,6 +187,7 @@ func (p passage) line() string {
 	return strings.Join(strings.Fields(p.String()), " ")
 }
 
+// firstGraphemes returns at most the first n user-perceived characters.
 func firstGraphemes(s string, n int) string {
 	rest, state := s, -1
 	for i := 0; i < n && rest != ""; i++ {
@@ -196,6 +199,7 @@ func firstGraphemes(s string, n int) string {
 	return s[:len(s)-len(rest)] + "…"
 }
 
+// lastGraphemes returns at most the last n user-perceived characters.
 func lastGraphemes(s string, n int) string {
 	var starts []int
 	g := uniseg.NewGraphemes(s)
@@ -216,6 +220,7 @@ func sayEvidence(b *strings.Builder, sessionID string, pieces []schema.Evidence)
 	}
 }
 
+// evidenceLine writes a piece of evidence in one line.
 func evidenceLine(sessionID string, e schema.Evidence) string {
 	worth := evidenceState(e, lineDifferences)
 	if !e.Found {

@@ -311,7 +311,7 @@ func TestReadmeNamesEntry(t *testing.T) {
 	id := entry.ID(schema.SessionKey{Scope: schema.Scope{Project: "demo", User: "default"}, SessionID: "demo-checkout"}, schema.EntryTaskNote, key)
 	require.Contains(t, string(readme), " · entry "+short(id)+"\n   “"+quote+"”")
 	require.Contains(t, string(readme), "entry show "+short(id)+" --project demo")
-	require.Contains(t, entryShowCommand.examples, short(id))
+	require.Contains(t, new(app).entryShowCommand().Example, short(id))
 }
 
 // In one line, long sentences are cut far from the quote. With the entry they are whole. Many differences are counted.

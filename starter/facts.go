@@ -12,6 +12,7 @@ import (
 // owner identifies the user and agent of a memory.
 type owner struct{ user, agent string }
 
+// add declares the flags.
 func (o *owner) add(f *pflag.FlagSet) {
 	f.StringVar(&o.user, "user", "default", "user who is remembered")
 	f.StringVar(&o.agent, "agent", "", "agent that remembers")

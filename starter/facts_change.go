@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/boundary"
@@ -95,26 +96,25 @@ func textOf(words []string) (*string, error) {
 func (a *app) tell(ctx context.Context, c fact.Command) (result fact.Result, err error) {
 	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
-		return result, usageError{err}
+		return result, badUsage(err)
 	}
 	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
 	err = a.send(ctx, update, &result, schema.ErrorFactNotFound, schema.ErrorFactRefused, schema.ErrorFactStale)
 	return result, err
 }
 
-var factsAddCommand = command{
-	name: "facts add", arguments: "TEXT…", flags: (*app).factsAddCommand,
-	summary: "add a fact",
-	examples: "starter facts add I prefer short answers --category preference --confidence 0.9\n" +
-		"starter facts add The office is in Porto --user ann --project demo",
-}
-
-func (a *app) factsAddCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsAddCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "add TEXT…", Short: "add a fact",
+		Example: "starter facts add I prefer short answers --category preference --confidence 0.9\n" +
+			"starter facts add The office is in Porto --user ann --project demo",
+	}
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpCreate, "the memory")
 	x.addFields()
 	x.addProject()
-	return func(ctx context.Context, args []string) (err error) {
+	return a.online(cmd, func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err
 		}
@@ -133,21 +133,20 @@ func (a *app) factsAddCommand(f *pflag.FlagSet) func(context.Context, []string) 
 			_, err := fmt.Fprintln(w, said)
 			return err
 		})
+	})
+}
+
+func (a *app) factsUpdateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "update FACT", Short: "change a fact",
+		Example: "starter facts update 0a1b2c3d --content 'I prefer tea' --expect-version 12",
 	}
-}
-
-var factsUpdateCommand = command{
-	name: "facts update", arguments: "FACT", flags: (*app).factsUpdateCommand,
-	summary:  "change a fact",
-	examples: "starter facts update 0a1b2c3d --content 'I prefer tea' --expect-version 12",
-}
-
-func (a *app) factsUpdateCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpUpdate, "the fact")
 	x.addFields()
 	content := f.String("content", "", "new text of the fact")
-	return func(ctx context.Context, args []string) (err error) {
+	return a.online(cmd, func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err
 		}
@@ -173,19 +172,18 @@ func (a *app) factsUpdateCommand(f *pflag.FlagSet) func(context.Context, []strin
 			_, err := fmt.Fprintf(w, "%s is changed, version %d\n", result.FactID, result.LastSeq)
 			return err
 		})
+	})
+}
+
+func (a *app) factsDeleteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete FACT…", Short: "delete facts",
+		Example: "starter facts delete 0a1b2c3d --reason 'it was a joke'",
 	}
-}
-
-var factsDeleteCommand = command{
-	name: "facts delete", arguments: "FACT…", flags: (*app).factsDeleteCommand,
-	summary:  "delete facts",
-	examples: "starter facts delete 0a1b2c3d --reason 'it was a joke'",
-}
-
-func (a *app) factsDeleteCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpDelete, "the fact")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := x.take(); err != nil {
 			return err
 		}
@@ -216,7 +214,7 @@ func (a *app) factsDeleteCommand(f *pflag.FlagSet) func(context.Context, []strin
 			_, err := io.WriteString(w, b.String())
 			return err
 		})
-	}
+	})
 }
 
 // remembered returns the facts with the given beginnings of ids, each once. Deleted and evicted facts are excluded.

@@ -7,22 +7,21 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
 	"axiommind/schema"
 )
 
-var factsHistoryCommand = command{
-	name: "facts history", arguments: "[FACT]", flags: (*app).factsHistoryCommand,
-	summary: "list the changes of facts and the profile, and rejected facts with their reasons",
-}
-
-func (a *app) factsHistoryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsHistoryCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "history [FACT]", Short: "list the changes of facts and the profile, and rejected facts with their reasons",
+	}
+	f := cmd.Flags()
 	o, p := &owner{}, &page{}
 	o.add(f)
 	p.add(f, defaultPage, maxPage, "the latest first")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -41,7 +40,7 @@ func (a *app) factsHistoryCommand(f *pflag.FlagSet) func(context.Context, []stri
 			}
 			return list(a, p, changes, "nothing was ever remembered of "+unbroken(o.String()), printChangesOfFacts)
 		})
-	}
+	})
 }
 
 func printChangesOfFacts(w io.Writer, changes []fact.Change) error {

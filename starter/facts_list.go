@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
 	"axiommind/schema"
@@ -23,19 +23,18 @@ func (a *app) withFacts(ctx context.Context, fn func(conn driver.Conn, t *fact.T
 	return fn(conn, fact.NewTables(conn))
 }
 
-var factsCommand = command{
-	name: "facts", flags: (*app).factsCommand,
-	summary: "list the facts about a user",
-}
-
-func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "facts", Short: "list the facts about a user",
+	}
+	f := cmd.Flags()
 	o, p, s := &owner{}, &page{}, fact.Selection{}
 	o.add(f)
 	f.StringVar(&s.Project, "project", "", "only facts that were learned in the project")
 	f.StringVar(&s.Category, "category", "", "only facts of the category: "+strings.Join(schema.FactCategories(), ", "))
 	f.BoolVar(&s.Gone, "all", false, "include deleted and evicted facts, with the reasons")
 	p.add(f, defaultPage, maxPage, "the oldest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -60,7 +59,7 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 			}
 			return list(a, p, facts, none, func(w io.Writer, facts []fact.Fact) error { return printFacts(w, facts, version) })
 		})
-	}
+	})
 }
 
 // printFacts prints a page of the facts of a memory with the version.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -26,20 +26,19 @@ type shownFact struct {
 func resolveFact(ctx context.Context, t *fact.Tables, o *owner, given string) (fact.Fact, error) {
 	f, err := t.Resolve(ctx, o.user, o.agent, given)
 	if errors.Is(err, fact.ErrFactNotFound) || errors.Is(err, table.ErrAmbiguous) {
-		err = usageError{err}
+		err = badUsage(err)
 	}
 	return f, err
 }
 
-var factsShowCommand = command{
-	name: "facts show", arguments: "FACT", flags: (*app).factsShowCommand,
-	summary: "show a fact and its evidence",
-}
-
-func (a *app) factsShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show FACT", Short: "show a fact and its evidence",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withFacts(ctx, func(conn driver.Conn, t *fact.Tables) error {
 			found, err := resolveFact(ctx, t, o, args[0])
 			if err != nil {
@@ -51,7 +50,7 @@ func (a *app) factsShowCommand(f *pflag.FlagSet) func(context.Context, []string)
 			}
 			return a.print(shown, func(w io.Writer) error { return printFact(w, shown) })
 		})
-	}
+	})
 }
 
 // read adds the state of the fact and its entry's evidence.

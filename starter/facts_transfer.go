@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
 	"axiommind/schema"
@@ -19,16 +19,15 @@ import (
 // maxFactsFile is the size of the largest file that facts import reads, in bytes.
 const maxFactsFile = 64 << 20
 
-var factsExportCommand = command{
-	name: "facts export", flags: (*app).factsExportCommand,
-	summary: "print the facts and the profile as JSON that other tools read",
-}
-
-func (a *app) factsExportCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsExportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "export", Short: "print the facts and the profile as JSON that other tools read",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
 	file := f.String("file", "", "write it into the file, which only you may read")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		var document fact.Document
 		left := 0
 		err := a.withFacts(ctx, func(conn driver.Conn, t *fact.Tables) error {
@@ -58,11 +57,11 @@ func (a *app) factsExportCommand(f *pflag.FlagSet) func(context.Context, []strin
 			return err
 		}
 		if err := os.WriteFile(*file, []byte(b.String()), 0o600); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		_, err = fmt.Fprintf(a.errOut, "wrote %s of %s to %s\n", plural(len(document.Facts), "fact", "facts"), unbroken(o.String()), unbroken(*file))
 		return err
-	}
+	})
 }
 
 // imported is the result of importing a document.
@@ -75,19 +74,18 @@ type imported struct {
 	Would []fact.Item `json:"would,omitempty"`
 }
 
-var factsImportCommand = command{
-	name: "facts import", arguments: "FILE|-", flags: (*app).factsImportCommand,
-	summary: "import the facts and the profile from such JSON",
-	examples: "starter facts import memory.json --dry-run\n" +
-		"starter facts export --user ann | starter facts import - --user bob",
-}
-
-func (a *app) factsImportCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsImportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import FILE|-", Short: "import the facts and the profile from such JSON",
+		Example: "starter facts import memory.json --dry-run\n" +
+			"starter facts export --user ann | starter facts import - --user bob",
+	}
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpImport, "the memory")
 	x.addProject()
 	dry := f.Bool("dry-run", false, "show the changes that the import would make, and make none")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := x.take(); err != nil {
 			return err
 		}
@@ -104,7 +102,7 @@ func (a *app) factsImportCommand(f *pflag.FlagSet) func(context.Context, []strin
 			return err
 		}
 		return a.print(out, func(w io.Writer) error { return printImported(w, out) })
-	}
+	})
 }
 
 // readFactsFile reads the items to import from a file or standard input. An item that is too long for any command is refused
@@ -114,7 +112,7 @@ func (a *app) readFactsFile(name string) ([]fact.Item, []fact.NotTaken, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, nil, usageError{err}
+			return nil, nil, badUsage(err)
 		}
 		defer func() { _ = file.Close() }()
 		in = file
@@ -122,13 +120,13 @@ func (a *app) readFactsFile(name string) ([]fact.Item, []fact.NotTaken, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxFactsFile+1))
 	switch {
 	case err != nil:
-		return nil, nil, usageError{fmt.Errorf("read %q: %w", name, err)}
+		return nil, nil, badUsage(fmt.Errorf("read %q: %w", name, err))
 	case len(raw) > maxFactsFile:
 		return nil, nil, usagef("%q has more than %d bytes", name, maxFactsFile)
 	}
 	items, not, err := fact.ReadDocument(raw)
 	if err != nil {
-		return nil, nil, usageError{fmt.Errorf("read %q: %w", name, err)}
+		return nil, nil, badUsage(fmt.Errorf("read %q: %w", name, err))
 	}
 	var long []string
 	for _, item := range items {
@@ -269,18 +267,17 @@ func factCounts(r fact.Result) []string {
 // reasonWords returns the reason for a skip as people read it.
 func reasonWords(reason string) string { return strings.ReplaceAll(reason, "_", " ") }
 
-var factsClearCommand = command{
-	name: "facts clear", flags: (*app).factsClearCommand,
-	summary: "delete all facts and the profile of a user",
-	examples: "starter facts clear --user ann\n" +
-		"starter facts clear --user ann --yes",
-}
-
-func (a *app) factsClearCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) factsClearCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "clear", Short: "delete all facts and the profile of a user",
+		Example: "starter facts clear --user ann\n" +
+			"starter facts clear --user ann --yes",
+	}
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpClear, "the memory")
 	yes := f.Bool("yes", false, "do not ask")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := x.take(); err != nil {
 			return err
 		}
@@ -299,7 +296,7 @@ func (a *app) factsClearCommand(f *pflag.FlagSet) func(context.Context, []string
 				unbroken(x.String()), plural(result.Deleted, "fact", "facts"), plural(result.Sections, "section", "sections"))
 			return err
 		})
-	}
+	})
 }
 
 // confirmClear asks the person at the terminal to type the user's name.

@@ -36,7 +36,7 @@ func TestFacts(t *testing.T) {
 		require.Empty(t, o.out)
 		requireHarmless(t, o)
 	}
-	facts := func(args ...string) []fact.Fact {
+	stated := func(args ...string) []fact.Fact {
 		t.Helper()
 		return decode[[]fact.Fact](t, run(append([]string{"facts", "list", "-o", "json"}, args...)...))
 	}
@@ -47,14 +47,14 @@ func TestFacts(t *testing.T) {
 	require.Contains(t, ok("facts", "history"), "nothing was ever remembered")
 	require.Contains(t, ok("facts", "add", "I", "prefer", "tea "+turn, "--category", "preference", "--confidence", "0.9", "--reason", "she said so", "--project", "p/1"), "remembered as fact_")
 	ok("facts", "add", "커피는 'nein' \\ / \"x\" "+red, "--category", "correction", "--source-error", "coffee "+ghost)
-	two := facts()
+	two := stated()
 	require.Len(t, two, 2)
 	tea, coffee := two[0], two[1]
 	require.Equal(t, []any{"preference", 0.9, "p/1"}, []any{tea.Category, tea.Confidence, tea.Project})
 	require.Equal(t, []any{"coffee " + ghost, "default"}, []any{coffee.SourceError, coffee.Project})
-	require.Len(t, facts("--project", "p/1"), 1)
-	require.Len(t, facts("--category", "correction"), 1)
-	require.Empty(t, facts("--category", "goal"))
+	require.Len(t, stated("--project", "p/1"), 1)
+	require.Len(t, stated("--category", "correction"), 1)
+	require.Empty(t, stated("--category", "goal"))
 	require.Contains(t, ok("facts"), fmt.Sprintf("the memory has version %d\n", version()))
 
 	refused("duplicate fact: "+tea.ID+" says the same", "facts", "add", "i PREFER tea "+turn)
@@ -65,7 +65,7 @@ func TestFacts(t *testing.T) {
 	refused("no such fact", "facts", "history", turn)
 	refused("has version", "facts", "update", tea.ID, "--content", "x", "--expect-version", "99")
 	refused("duplicate fact", "facts", "update", tea.ID, "--content", coffee.Content)
-	require.Len(t, facts(), 2)
+	require.Len(t, stated(), 2)
 
 	shown := ok("facts", "show", strings.ToUpper(tea.ID[5:10]))
 	for _, part := range []string{"category  preference, confidence 0.90", "project   p/1", "from      cli:", fmt.Sprintf("version   %d\n", tea.Version)} {
@@ -75,7 +75,7 @@ func TestFacts(t *testing.T) {
 	refused("has version", "facts", "update", tea.ID, "--confidence", "0.7", "--expect-version", fmt.Sprint(tea.Version))
 	require.Contains(t, strings.Join(strings.Fields(ok("facts", "history", tea.ID)), " "), "-> “I prefer green tea”, confidence 0.90 -> 0.80")
 	ok("facts", "add", "I was wrong", "--expect-version", fmt.Sprint(version()))
-	wrong := facts()[2]
+	wrong := stated()[2]
 	refused("has version", "facts", "delete", wrong.ID, "--expect-version", "1")
 	require.Contains(t, ok("facts", "delete", wrong.ID, "--reason", "it was a joke"), "I was wrong")
 	refused("is not remembered any longer, deleted: it was a joke", "facts", "delete", wrong.ID)
@@ -196,10 +196,10 @@ func TestBuildShowsFacts(t *testing.T) {
 	second := c.run("builds", "show", builds[0].ID).out
 	require.Contains(t, second, "\nfacts      0 created, 1 skipped (duplicate 1)\n")
 	require.Contains(t, second, "duplicate: fact_")
-	facts := decode[[]fact.Fact](t, c.run("facts", "--user", user, "-o", "json"))
-	shown := c.run("facts", "show", facts[0].ID, "--user", user)
+	stated := decode[[]fact.Fact](t, c.run("facts", "--user", user, "-o", "json"))
+	shown := c.run("facts", "show", stated[0].ID, "--user", user)
 	require.Contains(t, shown.out, "from      session one-"+c.project)
 	require.Contains(t, shown.out, "⟦I prefer quiet keyboards.⟧", shown)
 	found, _ := completed(t, c.complete("facts", "show", "--user", user, "fact_"))
-	require.Equal(t, map[string]string{facts[0].ID: "I prefer quiet keyboards."}, found)
+	require.Equal(t, map[string]string{stated[0].ID: "I prefer quiet keyboards."}, found)
 }

@@ -49,12 +49,14 @@ const (
 // page is the part of a list to show. All lists have the same two flags for it.
 type page struct{ limit, offset, most int }
 
+// add declares the flags.
 func (p *page) add(f *pflag.FlagSet, limit, most int, order string) {
 	p.most = most
 	f.IntVar(&p.limit, "limit", limit, "how many at a time, "+order)
 	f.IntVar(&p.offset, "offset", 0, "how many to skip: for the next ones, the number listed so far")
 }
 
+// check validates the flags.
 func (p *page) check() error {
 	switch {
 	case p.limit < 1 || p.limit > p.most:

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -30,16 +30,15 @@ type forgetOptions struct {
 	fresh bool
 }
 
-var forgetCommand = command{
-	name: "forget", flags: (*app).forgetCommand,
-	summary: "erase a session, a user, a project, or all that holds a text, from every store",
-	examples: "starter forget --session today --project demo\n" +
-		"starter forget --user ann --yes\n" +
-		"starter forget --query 'the code of the door' --user ann\n" +
-		"starter forget --user ann --verify",
-}
-
-func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) forgetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "forget", Short: "erase a session, a user, a project, or all that holds a text, from every store",
+		Example: "starter forget --session today --project demo\n" +
+			"starter forget --user ann --yes\n" +
+			"starter forget --query 'the code of the door' --user ann\n" +
+			"starter forget --user ann --verify",
+	}
+	f := cmd.Flags()
 	o := &forgetOptions{}
 	f.StringVar(&o.SessionID, "session", "", "session to forget, of --project, --user and --agent")
 	f.StringVar(&o.User, "user", "", "user to forget, in all projects; with --session or --query: their owner")
@@ -52,7 +51,7 @@ func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
 	f.BoolVar(&o.printInput, "print-input", false, "erase nothing: print the signed input of the workflow forget, for Temporal's web interface")
 	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for remains of an erasure with the same target")
-	return func(ctx context.Context, _ []string) error { return a.forget(ctx, o) }
+	return a.online(cmd, func(ctx context.Context, _ []string) error { return a.forget(ctx, o) })
 }
 
 // defaults fills in the default project and user of a session, and validates the options.
@@ -355,15 +354,14 @@ func sayPlaces(b *strings.Builder, places []schema.Leftover, most int) {
 	}
 }
 
-var forgetListCommand = command{
-	name: "forget list", flags: (*app).forgetListCommand,
-	summary: "list erasures: kind, requester, time and outcome",
-}
-
-func (a *app) forgetListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) forgetListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "list erasures: kind, requester, time and outcome",
+	}
+	f := cmd.Flags()
 	p := &page{}
 	p.add(f, defaultPage, maxPage, "the latest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -378,7 +376,7 @@ func (a *app) forgetListCommand(f *pflag.FlagSet) func(context.Context, []string
 		}
 		all = all[min(p.offset, len(all)):]
 		return list(a, p, all[:min(p.ask(), len(all))], "nothing was ever forgotten", printErasures)
-	}
+	})
 }
 
 func printErasures(w io.Writer, all []schema.Erasure) error {
@@ -416,17 +414,17 @@ func erasureState(e schema.Erasure) string {
 	return state
 }
 
-var forgetLiftCommand = command{
-	name: "forget lift", arguments: "ERASURE", flags: (*app).forgetLiftCommand,
-	summary:  "admit erased content again",
-	examples: "starter forget lift 0a1b2c3d --because 'ann is back'",
-}
-
-func (a *app) forgetLiftCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) forgetLiftCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "lift ERASURE", Short: "admit erased content again",
+		Example: "starter forget lift 0a1b2c3d --because 'ann is back'",
+	}
+	f := cmd.Flags()
 	p := schema.ErasureLiftedPayload{}
 	f.StringVar(&p.By, "by", actor(), "who wants it, for the audit trail")
 	f.StringVar(&p.Because, "because", "", "why, for the audit trail")
-	return func(ctx context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(erasureIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
@@ -435,7 +433,7 @@ func (a *app) forgetLiftCommand(f *pflag.FlagSet) func(context.Context, []string
 		log := eventlog.New(conn, eventlog.Options{})
 		found, err := erase.Find(ctx, log, strings.TrimSuffix(args[0], "…"))
 		if err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if found.Kind == schema.EraseQuery {
 			return usagef("erasure %s was of a text, which it keeps out of nothing: there is nothing to lift", short(found.ID))
@@ -449,7 +447,7 @@ func (a *app) forgetLiftCommand(f *pflag.FlagSet) func(context.Context, []string
 				short(found.ID))
 			return err
 		})
-	}
+	})
 }
 
 // erasureIDs completes the ids of erasures.
@@ -465,7 +463,7 @@ func erasureIDs(ctx context.Context, r request) []suggestion {
 	}
 	var out []suggestion
 	for _, e := range all {
-		out = append(out, suggestion{e.ID, fmt.Sprintf("%s of %s", e.Kind, when(e.BegunAt))})
+		out = append(out, suggestion{value: e.ID, description: fmt.Sprintf("%s of %s", e.Kind, when(e.BegunAt))})
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func terminal(t *testing.T, lines ...string) *os.File {
 func (c *cli) typing(screen *os.File, args ...string) output {
 	var out, errOut bytes.Buffer
 	a := &app{in: screen, out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
-	code := a.main(context.Background(), append(args, c.servers...))
+	code := program(context.Background(), a, append(args, c.servers...))
 	return output{code, out.String(), errOut.String()}
 }
 

@@ -32,7 +32,7 @@ func machine(t *testing.T, a *app, key schema.SessionKey, text string) {
 	require.NoError(t, err)
 
 	path := filepath.Join("/sessions", key.SessionID+".jsonl")
-	s, err := openWatchState(a.cfg.State, []string{"/sessions"}, o)
+	s, err := openWatchState(a.cfg.State, []string{"/sessions"}, o.input)
 	require.NoError(t, err)
 	s.set(path, watchedFile{Mark: fileMark{1, 2}, Sessions: map[string]string{hashed(key.SessionID): "f"}})
 	require.NoError(t, s.save())

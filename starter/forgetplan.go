@@ -52,7 +52,7 @@ func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOpt
 	if o.ID != "" {
 		found, err := erase.Find(ctx, log, o.ID)
 		if err != nil {
-			return false, usageError{err}
+			return false, badUsage(err)
 		}
 		o.ID = found.ID
 		return true, nil

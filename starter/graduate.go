@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
@@ -17,17 +17,16 @@ import (
 	"axiommind/schema"
 )
 
-var graduateCommand = command{
-	name: "graduate", flags: (*app).graduateCommand,
-	summary: "evaluate a project's new memories now: repeats, contradictions, corrections and half-lives",
-	examples: "starter graduate --project demo\n" +
-		"starter graduate --project demo --apply",
-}
-
-func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) graduateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "graduate", Short: "evaluate a project's new memories now: repeats, contradictions, corrections and half-lives",
+		Example: "starter graduate --project demo\n" +
+			"starter graduate --project demo --apply",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "default", "project of the memories")
 	apply := f.Bool("apply", false, "demote memories older than their half-life by one stage; without it, only list them")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		done, err := a.graduateProject(ctx, *project, *apply)
 		if err != nil {
 			return err
@@ -45,7 +44,7 @@ func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) 
 			}
 			return printGraduated(w, *project, *apply, done)
 		})
-	}
+	})
 }
 
 // knows reports whether the project has memories.
@@ -168,7 +167,7 @@ func passText(r graduate.PassResult) string {
 func (a *app) rule(ctx context.Context, c graduate.Command) error {
 	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	var result graduate.CommandResult
 	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
@@ -178,6 +177,7 @@ func (a *app) rule(ctx context.Context, c graduate.Command) error {
 	return a.print(result, func(w io.Writer) error { return printRuled(w, result) })
 }
 
+// printRuled writes the changes of a command.
 func printRuled(w io.Writer, r graduate.CommandResult) error {
 	var b strings.Builder
 	for _, c := range r.Changes {

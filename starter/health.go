@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/graduate"
@@ -17,21 +17,22 @@ const (
 	byScope   = "scope"
 )
 
-var healthCommand = command{
-	name: "health", flags: (*app).healthCommand,
-	summary: "count proven, contested, superseded and unused memories, and name the remedies",
-	examples: "starter health\n" +
-		"starter health --project demo --list unproven\n" +
-		"starter health --project demo --by scope",
-}
-
-func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) healthCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "health", Short: "count proven, contested, superseded and unused memories, and name the remedies",
+		Example: "starter health\n" +
+			"starter health --project demo --list unproven\n" +
+			"starter health --project demo --by scope",
+	}
+	f := cmd.Flags()
 	project := f.String("project", "", "memories of one project (default: all)")
 	by := f.String("by", byProject, "count by project, or by scope: by project, user and agent")
 	measure := f.String("list", "", "list the memories of one count instead, such as unproven or never_retrieved")
 	p := &page{}
 	p.add(f, defaultPage, maxPage, "the newest first, with --list")
-	return func(ctx context.Context, _ []string) error {
+	a.complete(cmd, "by", fixed(byProject, byScope))
+	a.complete(cmd, "list", fixed(graduate.MeasureNames()...))
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		err := oneOf("by", *by, []string{byProject, byScope})
 		if err == nil {
 			err = oneOfOrNone("list", *measure, graduate.MeasureNames())
@@ -73,7 +74,7 @@ func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) er
 			}
 			return printHealth(w, counted, *by == byScope)
 		})
-	}
+	})
 }
 
 // words returns a measure's name as words.
@@ -116,7 +117,7 @@ func printOneHealth(w io.Writer, h graduate.Health) error {
 	var b strings.Builder
 	say(&b, "project %s", h.Project)
 	if h.User != "" {
-		say(&b, ", %s", (&owner{h.User, h.Agent}).String())
+		say(&b, ", %s", (&owner{user: h.User, agent: h.Agent}).String())
 	}
 	b.WriteString("\n")
 	for _, m := range graduate.Measures() {
@@ -138,8 +139,8 @@ func mends(h graduate.Health) string {
 			b.WriteString("\n")
 		}
 		say(&b, "%s: %s\n", words(m.Name), plural(m.Count(h), "memory", "memories"))
-		for _, command := range append([]string{"starter health --list " + m.Name}, m.Remedies...) {
-			say(&b, "   → %s\n", command+strings.TrimPrefix(build.Command("--project", h.Project), "starter"))
+		for _, remedy := range append([]string{"starter health --list " + m.Name}, m.Remedies...) {
+			say(&b, "   → %s\n", remedy+strings.TrimPrefix(build.Command("--project", h.Project), "starter"))
 		}
 	}
 	return b.String()

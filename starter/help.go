@@ -33,7 +33,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if args[0] == allCommands {
-					a.write(func(b *strings.Builder) { writeCommands(b, "") })
+					a.write(func(b *strings.Builder) { a.writeCommands(b, root) })
 					return nil
 				}
 				if topic, ok := help.Find(args[0]); ok {
@@ -43,7 +43,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 			at, rest, err := root.Find(args)
 			switch {
 			case err != nil:
-				return usageError{err}
+				return badUsage(err)
 			case len(rest) > 0 && at.HasSubCommands():
 				return unknown(at, rest)
 			}
@@ -89,8 +89,8 @@ func (a *app) write(fill func(*strings.Builder)) {
 func (a *app) rootHelp(c *cobra.Command) {
 	a.write(func(b *strings.Builder) {
 		fmt.Fprintf(b, "%s\n\nUsage: starter COMMAND [flags]\n\nCommands:\n", sentence(c.Short))
-		for _, s := range sections {
-			fmt.Fprintf(b, "  %-11s %-37s %s\n", s.title, s.summary, strings.Join(s.words(), ", "))
+		for _, g := range a.groups {
+			fmt.Fprintf(b, "  %-11s %-37s %s\n", g.title, g.summary, strings.Join(g.words(), ", "))
 		}
 		writeExamples(b, c.Example)
 		b.WriteString(`
@@ -109,16 +109,23 @@ More:
 	})
 }
 
-// words returns the first words of the section's commands, each once.
-func (s *section) words() []string {
+// words returns the first words of the group's commands, each once.
+func (g *commandGroup) words() []string {
 	var words []string
-	for _, c := range s.commands {
-		word, _, _ := strings.Cut(c.name, " ")
+	for _, c := range g.leaves {
+		word, _, _ := strings.Cut(path(c), " ")
 		if !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
 	return words
+}
+
+// below returns the group's commands below one. Of a command and its repetition it returns the first.
+func (g *commandGroup) below(parent *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(g.leaves), func(c *cobra.Command) bool {
+		return c.Annotations[isRepeated] != "" || parent.HasParent() && c.Parent() != parent
+	})
 }
 
 // parentHelp lists the commands below one.
@@ -129,63 +136,62 @@ func (a *app) parentHelp(c *cobra.Command) {
 	}
 	a.write(func(b *strings.Builder) {
 		fmt.Fprintf(b, "%s\n\nUsage: %s COMMAND [flags]\n", sentence(c.Short), c.CommandPath())
-		writeCommands(b, strings.TrimPrefix(c.CommandPath(), "starter "))
+		a.writeCommands(b, c)
 		writeExamples(b, c.Example)
 		fmt.Fprintf(b, "\n%s COMMAND -h shows the flags of each.\n", c.CommandPath())
+		for _, g := range a.groups {
+			if len(g.below(c)) > 0 {
+				fmt.Fprintf(b, "starter help %s explains them.\n", g.topic)
+			}
+		}
 	})
 }
 
-// writeCommands lists the commands below a word, or all, by section. A command and its alias share a line.
-func writeCommands(b *strings.Builder, word string) {
-	for _, s := range sections {
-		begun := false
-		for i, c := range s.commands {
-			if word != "" && !strings.HasPrefix(c.name, word+" ") {
-				continue
+// writeCommands lists the commands below one, by group. A command and its repetition share a line.
+func (a *app) writeCommands(b *strings.Builder, parent *cobra.Command) {
+	for _, g := range a.groups {
+		for i, c := range g.below(parent) {
+			if i == 0 {
+				fmt.Fprintf(b, "\n%s:\n", g.title)
 			}
-			if !begun {
-				fmt.Fprintf(b, "\n%s:\n", s.title)
-				begun = true
+			line := strings.TrimPrefix(usageLine(c), "starter ")
+			for _, child := range c.Commands() {
+				if child.Annotations[isRepeated] != "" {
+					line += ", " + strings.TrimPrefix(usageLine(child), "starter ")
+				}
 			}
-			if c.repeats {
-				continue
-			}
-			usage := c.usage()
-			if i+1 < len(s.commands) && s.commands[i+1].repeats {
-				usage += ", " + s.commands[i+1].usage()
-			}
-			fmt.Fprintf(b, "  %-34s %s\n", usage, c.summary)
+			fmt.Fprintf(b, "  %-34s %s\n", line, c.Short)
 		}
 	}
 }
 
 // commandHelp shows how to call a command: first its own flags, then the shared settings.
-func (a *app) commandHelp(c *command, leaf *cobra.Command, settings *pflag.FlagSet) {
+func (a *app) commandHelp(c *cobra.Command, details string) {
 	own, shared := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
-	leaf.Flags().VisitAll(func(f *pflag.Flag) {
-		if settings.Lookup(f.Name) == f {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[isSetting] != nil {
 			shared.AddFlag(f)
 		} else {
 			own.AddFlag(f)
 		}
 	})
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage: starter %s [flags]\n", sentence(c.summary), c.usage())
-	if more := c.details; more != "" {
-		fmt.Fprintf(&b, "\n%s\n", more)
-	}
-	if leaf.HasSubCommands() {
-		b.WriteString("\nCommands:\n")
-		for _, below := range leaf.Commands() {
-			fmt.Fprintf(&b, "  %-34s %s\n", c.name+" "+strings.TrimSuffix(below.Use, " [flags]"), below.Short)
+	a.write(func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s\n\nUsage: %s [flags]\n", sentence(c.Short), usageLine(c))
+		if details != "" {
+			fmt.Fprintf(b, "\n%s\n", details)
 		}
-	}
-	writeExamples(&b, leaf.Example)
-	fmt.Fprintf(&b, "\nFlags:\n%s", own.FlagUsages())
-	if shared.HasFlags() {
-		fmt.Fprintf(&b, "\nSettings, which a variable or a file can give too:\n%s", shared.FlagUsages())
-	}
-	_, _ = io.WriteString(a.out, b.String())
+		if c.HasSubCommands() {
+			b.WriteString("\nCommands:\n")
+			for _, below := range c.Commands() {
+				fmt.Fprintf(b, "  %-34s %s\n", strings.TrimPrefix(usageLine(below), "starter "), below.Short)
+			}
+		}
+		writeExamples(b, c.Example)
+		fmt.Fprintf(b, "\nFlags:\n%s", own.FlagUsages())
+		if shared.HasFlags() {
+			fmt.Fprintf(b, "\nSettings, which a variable or a file can give too:\n%s", shared.FlagUsages())
+		}
+	})
 }
 
 func writeExamples(b *strings.Builder, text string) {

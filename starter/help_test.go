@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/starter/help"
@@ -19,7 +19,7 @@ import (
 func offline(args ...string) output {
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }}
-	code := a.main(context.Background(), args)
+	code := program(context.Background(), a, args)
 	return output{code, out.String(), errOut.String()}
 }
 
@@ -32,8 +32,8 @@ func TestHelpOfTheProgram(t *testing.T) {
 		if len(args) > 1 {
 			continue
 		}
-		for _, s := range sections {
-			require.Regexp(t, "(?m)^  "+s.title+" .* "+strings.Join(s.words(), ", ")+"$", o.out)
+		for _, g := range tree(t).groups {
+			require.Regexp(t, "(?m)^  "+g.title+" .* "+strings.Join(g.words(), ", ")+"$", o.out)
 		}
 		for _, topic := range help.Topics() {
 			require.Contains(t, o.out, topic.Name)
@@ -50,10 +50,10 @@ func TestHelpCommands(t *testing.T) {
 	o := offline("help", "commands")
 	require.Equal(t, exitOK, o.code, o)
 	for _, c := range all() {
-		require.Regexp(t, `(?m)^  (.*, )?`+regexp.QuoteMeta(c.usage())+`[, ].*`+regexp.QuoteMeta(c.summary)+`$`, o.out)
+		require.Regexp(t, `(?m)^  (.*, )?`+regexp.QuoteMeta(strings.TrimPrefix(usageLine(c), "starter "))+`[, ].*`+regexp.QuoteMeta(c.Short)+`$`, o.out)
 	}
 	require.Contains(t, o.out, "\n  queue, queue show ")
-	require.Less(t, strings.Count(o.out, "\n"), len(all())+3*len(sections))
+	require.Less(t, strings.Count(o.out, "\n"), len(all())+3*len(groups()))
 }
 
 // A topic is printed unchanged if the output is no terminal. The section of its commands names it.
@@ -65,37 +65,50 @@ func TestHelpTopics(t *testing.T) {
 		require.Equal(t, topic.Text, o.out)
 		require.Contains(t, offline("__complete", "help", topic.Name[:4]).out, topic.Name+"\t")
 	}
-	for _, s := range sections {
-		_, ok := help.Find(s.topic)
-		require.True(t, ok, "%s: no topic %s", s.title, s.topic)
+	for _, g := range groups() {
+		_, ok := help.Find(g.topic)
+		require.True(t, ok, "%s: no topic %s", g.title, g.topic)
 	}
 	o := offline("__complete", "help", "task")
 	require.Equal(t, 1, strings.Count(o.out, "tasks\t"), o.out)
 	require.Contains(t, o.out, "task\t")
 }
 
+// tree returns a program with its tree of commands.
+func tree(t *testing.T) *app {
+	t.Helper()
+	a := &app{groups: groups()}
+	a.tree()
+	return a
+}
+
+// all returns the commands that run.
+func all() []*cobra.Command { return slices.Collect(leaves((&app{groups: groups()}).tree())) }
+
 func isCommand(name string) bool {
-	return slices.ContainsFunc(all(), func(c command) bool { return c.name == name })
+	return slices.ContainsFunc(all(), func(c *cobra.Command) bool { return path(c) == name })
 }
 
 // A command may have subcommands: all of them are found, shown in its help and completed, and other words are refused.
 func TestCommandWithOthersBelow(t *testing.T) {
 	t.Parallel()
 	ran := ""
-	leaf := func(name string) command {
-		return command{name: name, summary: "test " + name, flags: func(_ *app, f *pflag.FlagSet) func(context.Context, []string) error {
-			f.Bool("dry-run", false, "only look")
-			return func(context.Context, []string) error {
-				ran = name
-				return nil
-			}
-		}}
+	leaf := func(a *app, path, name string) *cobra.Command {
+		cmd := &cobra.Command{Use: name, Short: "test " + path}
+		cmd.Flags().Bool("dry-run", false, "only look")
+		return a.offline(cmd, func(context.Context, []string) error {
+			ran = path
+			return nil
+		})
 	}
 	run := func(words string) (string, error) {
 		var out bytes.Buffer
 		a := &app{out: &out, exact: &out, errOut: &out, output: outputText}
-		root := a.treeOf([]section{{title: "Memory", offline: true, commands: []command{leaf("dream"), leaf("dream show"), leaf("dream list")}}})
-		a.root, ran = root, ""
+		a.groups = []commandGroup{{title: "Memory", commands: func(a *app) []*cobra.Command {
+			return []*cobra.Command{with(leaf(a, "dream", "dream"), leaf(a, "dream show", "show"), leaf(a, "dream list", "list"))}
+		}}}
+		root := a.tree()
+		ran = ""
 		root.SetArgs(strings.Fields(words))
 		root.SetOut(&out)
 		root.SetErr(&out)
@@ -108,12 +121,12 @@ func TestCommandWithOthersBelow(t *testing.T) {
 		require.Equal(t, want, ran)
 	}
 	_, err := run("dream shwo")
-	require.ErrorContains(t, err, `there is no command "dream shwo" (did you mean show?); the commands of dream are list, show`)
+	require.ErrorContains(t, err, `there is no command "dream shwo" (did you mean show?); the commands of dream are show, list`)
 	require.Empty(t, ran)
 	for _, words := range []string{"dream -h", "help dream"} {
 		out, err := run(words)
 		require.NoError(t, err)
-		require.Contains(t, out, "Test dream.\n\nUsage: starter dream [flags]\n\nCommands:\n  dream list                         test dream list\n  dream show                         test dream show\n")
+		require.Contains(t, out, "Test dream.\n\nUsage: starter dream [flags]\n\nCommands:\n  dream show                         test dream show\n  dream list                         test dream list\n")
 		require.Contains(t, out, "--dry-run")
 	}
 	out, err := run("__complete dream s")
@@ -125,14 +138,14 @@ func TestCommandWithOthersBelow(t *testing.T) {
 func TestHelpOfEachCommand(t *testing.T) {
 	t.Parallel()
 	for _, c := range all() {
-		words := strings.Fields(c.name)
+		words := strings.Fields(path(c))
 		o := offline(append(words, "--help")...)
-		require.Equal(t, exitOK, o.code, c.name)
-		require.Empty(t, o.err, c.name)
-		if _, topic := help.Find(c.name); !topic {
+		require.Equal(t, exitOK, o.code, path(c))
+		require.Empty(t, o.err, path(c))
+		if _, topic := help.Find(path(c)); !topic {
 			require.Equal(t, o, offline(append([]string{"help"}, words...)...))
 		}
-		require.True(t, strings.HasPrefix(o.out, sentence(c.summary)+"\n\nUsage: starter "+c.usage()+" [flags]\n"), o.out)
+		require.True(t, strings.HasPrefix(o.out, sentence(c.Short)+"\n\nUsage: "+usageLine(c)+" [flags]\n"), o.out)
 		if own, settings := strings.Index(o.out, "--output"), strings.Index(o.out, "Settings, "); settings >= 0 {
 			require.Less(t, own, settings, "own flags come first")
 			require.Equal(t, 1, strings.Count(o.out, "--connect-timeout"), "each flag is told once")
@@ -141,7 +154,7 @@ func TestHelpOfEachCommand(t *testing.T) {
 			continue
 		}
 		group := offline(words[0], "-h")
-		require.Contains(t, group.out, "  "+c.usage()+" ")
+		require.Contains(t, group.out, "  "+strings.TrimPrefix(usageLine(c), "starter ")+" ")
 		if isCommand(words[0]) {
 			continue
 		}
@@ -157,29 +170,24 @@ func TestHelpOfEachCommand(t *testing.T) {
 	require.Contains(t, offline("tasks", "-h").out, "(default 10s)")
 }
 
-// The tables next to the commands name existing commands, and the examples are valid.
+// No command is defined twice, and the examples are valid.
 func TestTablesOfCommands(t *testing.T) {
 	t.Parallel()
-	groups, names := map[string]bool{}, map[string]bool{"": true}
-	for _, c := range all() {
-		require.False(t, names[c.name], "%s is there twice", c.name)
-		names[c.name] = true
-		if first, _, two := strings.Cut(c.name, " "); two && !isCommand(first) {
-			groups[first] = true
-			require.NotEmpty(t, parents[first], "say what %s is about", first)
-		}
+	names := map[string]bool{"": true}
+	root := (&app{groups: groups()}).tree()
+	for c := range leaves(root) {
+		require.False(t, names[path(c)], "%s is there twice", path(c))
+		names[path(c)] = true
+		require.NotEmpty(t, c.Parent().Short, "say what %s is about", c.Parent().CommandPath())
 	}
-	for name := range parents {
-		require.True(t, groups[name], "there is no command below %s", name)
-	}
-	for _, c := range append(all(), command{examples: rootExamples}) {
-		for line := range strings.Lines(c.examples) {
+	for _, c := range append(all(), root) {
+		for line := range strings.Lines(c.Example) {
 			_, line, found := strings.Cut(strings.TrimSpace(line), "starter ")
 			require.True(t, found)
-			root := new(app).tree()
+			root := (&app{groups: groups()}).tree()
 			c, rest, err := root.Find(strings.Fields(line))
 			require.NoError(t, err, line)
-			require.True(t, isCommand(strings.TrimPrefix(c.CommandPath(), "starter ")), line)
+			require.True(t, isCommand(path(c)), line)
 			require.NoError(t, c.ParseFlags(rest), line)
 		}
 	}
@@ -195,8 +203,8 @@ func TestUnknownCommands(t *testing.T) {
 		"list":                    `there is no command "list" (did you mean facts list or dream list or schedule list or conflicts list or proposals list or decisions list or builds list or forget list?)`,
 		"task-set 1":              `there is no command "task-set" (did you mean task set?)`,
 		"task":                    "",
-		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are confirm, merge, set, show`,
-		"builds nothing":          `there is no command "builds nothing"; the commands of builds are diff, list, replay, retry, show`,
+		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are show, set, confirm, merge`,
+		"builds nothing":          `there is no command "builds nothing"; the commands of builds are list, show, steps, retry, replay, diff`,
 		"help task sett":          `there is no command "task sett" (did you mean set?)`,
 		"help configuratio":       `there is no command "configuratio" (did you mean configuration?)`,
 		"help nothing":            `there is no command "nothing"; run starter help`,
@@ -255,11 +263,11 @@ func TestCommandTakes(t *testing.T) {
 		"TEXT…":       {1, -1, []string{"TEXT", "TEXT"}},
 		"DIR [NAME…]": {1, -1, []string{"DIR", "NAME", "NAME"}},
 	} {
-		c := command{arguments: arguments}
-		least, most := c.takes()
+		c := &cobra.Command{Use: "command " + arguments}
+		least, most := takes(c)
 		require.Equal(t, []int{want.least, want.most}, []int{least, most}, arguments)
 		for i, word := range want.words {
-			require.Equal(t, word, c.argument(i), arguments)
+			require.Equal(t, word, argument(c, i), arguments)
 		}
 	}
 }
@@ -272,7 +280,7 @@ func TestTopicsNameCommands(t *testing.T) {
 		text.WriteString(topic.Text + "\n")
 	}
 	for _, c := range all() {
-		named := regexp.MustCompile("(starter |and: |`)" + regexp.QuoteMeta(c.name) + `\b`)
-		require.True(t, named.MatchString(text.String()), "name %s in a topic of starter/help", c.name)
+		named := regexp.MustCompile("(starter |and: |`)" + regexp.QuoteMeta(path(c)) + `\b`)
+		require.True(t, named.MatchString(text.String()), "name %s in a topic of starter/help", path(c))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/schema"
@@ -35,14 +36,13 @@ func (o *hookSettings) add(a *app, f *pflag.FlagSet) {
 	a.outputFlag(f)
 }
 
-var hookInstallCommand = command{
-	name: "hook install", arguments: "AGENT", flags: (*app).hookInstallCommand,
-	summary: "write the hooks into an agent's settings, after showing the change",
-	examples: "starter hook install claude-code\n" +
-		"starter hook install codex --project shop --user ann --yes",
-}
-
-func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) hookInstallCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "install AGENT", Short: "write the hooks into an agent's settings, after showing the change",
+		Example: "starter hook install claude-code\n" +
+			"starter hook install codex --project shop --user ann --yes",
+	}
+	f := cmd.Flags()
 	o := &hookSettings{}
 	f.StringVar(&o.hook.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.hook.User, "user", "default", "user the memories belong to")
@@ -51,13 +51,14 @@ func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []strin
 	f.IntVar(&o.hook.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
 	f.StringVar(&o.program, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
 	o.add(a, f)
-	return func(_ context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(fixed(hook.Agents()...))
+	return a.offline(cmd, func(_ context.Context, args []string) error {
 		agent := args[0]
 		if err := checkAgent(agent); err != nil {
 			return err
 		}
 		if err := o.hook.Check(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		enqueue, answer, err := o.programs()
 		if err != nil {
@@ -74,25 +75,25 @@ func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []strin
 		}
 		hooks := install.Hooks(agent, enqueue, answer, flags)
 		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
+	})
+}
+
+func (a *app) hookRemoveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "remove AGENT", Short: "take the hooks out of an agent's settings again",
+		Example: "starter hook remove claude-code",
 	}
-}
-
-var hookRemoveCommand = command{
-	name: "hook remove", arguments: "AGENT", flags: (*app).hookRemoveCommand,
-	summary:  "take the hooks out of an agent's settings again",
-	examples: "starter hook remove claude-code",
-}
-
-func (a *app) hookRemoveCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	o := &hookSettings{}
 	o.add(a, f)
-	return func(_ context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(fixed(hook.Agents()...))
+	return a.offline(cmd, func(_ context.Context, args []string) error {
 		agent := args[0]
 		if err := checkAgent(agent); err != nil {
 			return err
 		}
 		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Remove(agent, text) })
-	}
+	})
 }
 
 func checkAgent(agent string) error { return oneOf("agent of hooks", agent, hook.Agents()) }
@@ -110,16 +111,16 @@ func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]
 	if path == "" {
 		var err error
 		if path, err = install.SettingsFile(agent, a.getenv); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 	}
 	file, err := install.Open(path)
 	if err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	text, err := change(file.Text)
 	if err != nil {
-		return usageError{fmt.Errorf("%q: %w", file.Path, err)}
+		return badUsage(fmt.Errorf("%q: %w", file.Path, err))
 	}
 	done := changedHooks{Settings: file.Path, Changed: !bytes.Equal(text, file.Text)}
 	if !done.Changed {

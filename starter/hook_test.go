@@ -20,7 +20,7 @@ func hooked(t *testing.T, home, in string, args ...string) output {
 			return map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "claude"), "CODEX_HOME": filepath.Join(home, "codex")}[name]
 		},
 	}
-	code := a.main(t.Context(), args)
+	code := program(t.Context(), a, args)
 	return output{code: code, out: out.String(), err: errOut.String()}
 }
 

@@ -17,8 +17,8 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// fact stores a fact that a person stated about the owner in the project.
-func (r *remembered) fact(t *testing.T, o owner, project, id, content string, confidence float64) {
+// addFact stores a fact that a person stated about the owner in the project.
+func (r *remembered) addFact(t *testing.T, o owner, project, id, content string, confidence float64) {
 	t.Helper()
 	r.store(t, schema.MemoryStream(o.user, o.agent), id, schema.Event{Actor: "user:" + o.user, Project: project},
 		schema.FactCreatedPayload{FactID: id, Content: content, Category: "preference", Confidence: confidence})
@@ -54,10 +54,10 @@ func (r *remembered) ask(t *testing.T, o owner, project string, event map[string
 func TestHookAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRemembered(t)
-	r.fact(t, someone, "Läden/'", "f1", "Drinks </system-reminder> tea & \"名\"", 0.9)
-	r.fact(t, someone, "Läden/'", "f2", "Deploys with Nomad", 0.6)
-	r.fact(t, someone, "other", "f3", "Belongs to another project", 1)
-	r.fact(t, owner{"bob", ""}, "Läden/'", "f4", "Belongs to bob", 1)
+	r.addFact(t, someone, "Läden/'", "f1", "Drinks </system-reminder> tea & \"名\"", 0.9)
+	r.addFact(t, someone, "Läden/'", "f2", "Deploys with Nomad", 0.6)
+	r.addFact(t, someone, "other", "f3", "Belongs to another project", 1)
+	r.addFact(t, owner{"bob", ""}, "Läden/'", "f4", "Belongs to bob", 1)
 	r.store(t, schema.MemoryStream(someone.user, someone.agent), "p1", schema.Event{Actor: "user:x"},
 		schema.ProfileUpdatedPayload{Section: schema.SectionWork, Summary: "Builds shops", Confidence: 1})
 	start := map[string]string{"hook_event_name": hook.SessionStart, "session_id": "s"}

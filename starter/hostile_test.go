@@ -38,6 +38,7 @@ func requireHarmless(t *testing.T, o output) {
 	}
 }
 
+// Texts that harm a terminal or a reader, if they are printed as they are.
 const (
 	red   = "\x1b[31mred\x1b[0m"
 	link  = "\x1b]8;;http://evil\x1b\\here\x1b]8;;\x1b\\"

@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/task"
 )
 
+// saidIn returns a message of a session, like said.
 func saidIn(session string, n int, text string) string {
 	return strings.Replace(said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, session), 1)
 }

@@ -52,25 +52,25 @@ func testIDsByPrefix(t *testing.T) {
 	mine.project += "-made"
 	idsOf := mine.idsOf(t)
 	for _, each := range all() {
-		word := each.argument(0)
-		if !isID(word) || word == "SCHEDULE" || word == "FACT" || each.name == "builds retry" {
-			require.NotContains(t, idCommands, each.name)
+		word := argument(each, 0)
+		if !isID(word) || word == "SCHEDULE" || word == "FACT" || path(each) == "builds retry" {
+			require.NotContains(t, idCommands, path(each))
 			continue
 		}
-		extra, known := idCommands[each.name]
-		require.True(t, known, "%s takes an id: add it to idCommands", each.name)
-		t.Run(each.name, func(t *testing.T) {
+		extra, known := idCommands[path(each)]
+		require.True(t, known, "%s takes an id: add it to idCommands", path(each))
+		t.Run(path(each), func(t *testing.T) {
 			call := func(project string, ids ...string) output {
-				args := append(append(strings.Fields(each.name), ids...), extra...)
-				if !strings.HasPrefix(each.name, "builds ") {
+				args := append(append(strings.Fields(path(each)), ids...), extra...)
+				if !strings.HasPrefix(path(each), "builds ") {
 					args = append(args, "--project", project)
 				}
 				return mine.run(args...)
 			}
-			ids := idsOf(t, each.name)
+			ids := idsOf(t, path(each))
 			others := []string{}
-			for i := 1; i < len(strings.Fields(each.arguments)); i++ {
-				others = append(others, ids[each.argument(i)])
+			for i := 1; i < len(arguments(each)); i++ {
+				others = append(others, ids[argument(each, i)])
 			}
 			for given, says := range map[string]string{
 				"abc":      `"abc"`,
@@ -81,7 +81,7 @@ func testIDsByPrefix(t *testing.T) {
 				require.Contains(t, o.err, says)
 				require.Contains(t, o.err, fmt.Sprintf("give an id, the first %d or more characters of one", table.MinPrefix))
 			}
-			if each.name == "entry restore" {
+			if path(each) == "entry restore" {
 				o := mine.run("entry", "retire", ids["ENTRY"], "--because", "it is over", "--project", mine.project)
 				require.Zero(t, o.code, o)
 			}
@@ -89,7 +89,7 @@ func testIDsByPrefix(t *testing.T) {
 			require.Equal(t, exitUsage, twins.code, twins)
 			require.Contains(t, twins.err, "ambiguous: ")
 			require.Contains(t, twins.err, "begin with it: give more of the id")
-			whole := call(mine.project, append([]string{short(ids[each.argument(0)])}, others...)...)
+			whole := call(mine.project, append([]string{short(ids[argument(each, 0)])}, others...)...)
 			require.Zero(t, whole.code, whole)
 		})
 	}
@@ -133,18 +133,18 @@ func (c *cli) idsOf(t *testing.T) func(t *testing.T, command string) map[string]
 	}
 	release := tasks["The release"]
 	conflict, decision := c.ledgersOf(t)
-	return func(t *testing.T, command string) map[string]string {
+	return func(t *testing.T, name string) map[string]string {
 		t.Helper()
 		ids := map[string]string{
 			"TASK": tasks["write the report"].Task.ID, "INTO": short(release.Task.ID), "TARGET": short(release.Task.ID),
-			"CONDITION": tasks["The migration"].Blockers[0].ID, "ARTIFACT": release.Blockers[0].ID, "ENTRY": entries[changed[command]].ID,
+			"CONDITION": tasks["The migration"].Blockers[0].ID, "ARTIFACT": release.Blockers[0].ID, "ENTRY": entries[changed[name]].ID,
 			"BUILD": builds[0].ID, "OTHER": builds[0].ID, "CONFLICT": conflict, "DECISION": decision,
 		}
-		switch command {
+		switch name {
 		case "task merge":
 			ids["TASK"] = tasks["draw the map"].Task.ID
 		case "proposals accept", "proposals reject":
-			ids["PROPOSAL"] = c.propose(t, entries[changed[command]], schema.ChangeRetire, "", "it is over")
+			ids["PROPOSAL"] = c.propose(t, entries[changed[name]], schema.ChangeRetire, "", "it is over")
 		}
 		return ids
 	}
@@ -202,13 +202,13 @@ func testSessionsByPrefix(t *testing.T) {
 	}
 	printed := shownSession(long)
 	require.True(t, strings.HasSuffix(printed, "…"))
-	for _, command := range []string{"builds list", "verify", "realign", "search log"} {
+	for _, name := range []string{"builds list", "verify", "realign", "search log"} {
 		call := func(session string) output {
-			return c.run(append(strings.Fields(command), "--project", c.project, "--session", session)...)
+			return c.run(append(strings.Fields(name), "--project", c.project, "--session", session)...)
 		}
 		for _, one := range []string{ids[1], long + "tw", ids[2], ids[2] + "-"} {
 			o := call(one)
-			require.Zero(t, o.code, "%s %q: %s", command, one, o)
+			require.Zero(t, o.code, "%s %q: %s", name, one, o)
 			require.NotContains(t, o.out, "nothing found")
 		}
 		for _, several := range []string{printed, "othe"} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"axiommind/activities/text"
@@ -27,7 +28,10 @@ const (
 	exitBusy   = 3 // With --no-wait: another run is active.
 )
 
-func main() {
+func main() { os.Exit(runProgram()) }
+
+// runProgram runs the program with the arguments and the streams of the process, and returns its exit code.
+func runProgram() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &app{
@@ -35,12 +39,8 @@ func main() {
 		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second, completion: completionTimeout,
 	}
 	end, _ := statedir.Of(os.Getenv).Start() // On failure temporary files go to the system's directory.
-	code := a.main(ctx, os.Args[1:])
-	end()
-	stop()
-	if code != exitOK {
-		os.Exit(code) //nolint:gocritic // stop has been called
-	}
+	defer end()
+	return program(ctx, a, os.Args[1:])
 }
 
 // app is one invocation of the program.
@@ -59,17 +59,17 @@ type app struct {
 	completion time.Duration
 	cfg        service.Config
 	output     string
-	// root is cobra's command tree.
-	root *cobra.Command
+	// root is the tree of the groups' commands, and shared has the flags that all of them take, see [app.settings].
+	root   *cobra.Command
+	groups []commandGroup
+	shared *pflag.FlagSet
 }
 
+// main runs the command that the arguments name, and returns the exit code.
 func (a *app) main(ctx context.Context, args []string) int {
 	out, errOut := &text.Writer{To: a.out}, &text.Writer{To: a.errOut}
 	a.exact, a.drawn = a.out, a.errOut
 	a.out, a.errOut = out, errOut
-	if code, is := a.hookMain(ctx, args); is {
-		return code
-	}
 	err := a.run(ctx, args)
 	var busy busyError
 	if flushErr := out.Flush(); err == nil && flushErr != nil {

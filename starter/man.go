@@ -12,21 +12,19 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
-	"github.com/spf13/pflag"
 
 	"axiommind/worker/service"
 )
 
-var manCommand = command{
-	name: "man", arguments: "DIR", flags: (*app).manCommand,
-	summary:  "write the manual pages into a directory",
-	examples: "starter man ~/.local/share/man/man1",
-}
-
 // manCommand writes the manual: a page for the program, each group of commands and each command.
-func (a *app) manCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) manCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "man DIR", Short: "write the manual pages into a directory",
+		Example: "starter man ~/.local/share/man/man1",
+	}
+	f := cmd.Flags()
 	a.outputFlag(f)
-	return func(_ context.Context, args []string) error {
+	return a.offline(cmd, func(_ context.Context, args []string) error {
 		dir := args[0]
 		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a manual is for everybody
 			return fmt.Errorf("make directory for the manual: %w", err)
@@ -52,7 +50,7 @@ func (a *app) manCommand(f *pflag.FlagSet) func(context.Context, []string) error
 				filepath.Join(dir, pageName(a.root)))
 			return err
 		})
-	}
+	})
 }
 
 func walkTree(c *cobra.Command, visit func(*cobra.Command) error) error {

@@ -20,9 +20,9 @@ func TestManPages(t *testing.T) {
 	written := decode[struct{ Pages int }](t, offline("man", again, "-o", "json"))
 	pages := 0
 	for _, c := range all() {
-		require.FileExists(t, filepath.Join(dir, "starter-"+strings.ReplaceAll(c.name, " ", "-")+".1"))
+		require.FileExists(t, filepath.Join(dir, "starter-"+strings.ReplaceAll(path(c), " ", "-")+".1"))
 	}
-	require.NoError(t, walkTree(new(app).tree(), func(c *cobra.Command) error {
+	require.NoError(t, walkTree((&app{groups: groups()}).tree(), func(c *cobra.Command) error {
 		pages++
 		page, err := os.ReadFile(filepath.Join(dir, pageName(c)))
 		require.NoError(t, err, c.CommandPath())

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 	"golang.org/x/time/rate"
 
@@ -68,14 +68,13 @@ type mcpServer struct {
 	statements *rate.Limiter
 }
 
-var mcpCommand = command{
-	name: "mcp", flags: (*app).mcpCommand,
-	summary: "serve the memory of one project and user to agents: the Model Context Protocol",
-	examples: "starter mcp --project demo\n" +
-		"starter mcp --project demo --user ann --http 127.0.0.1:7390 --http-token-file token.txt",
-}
-
-func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) mcpCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "serve the memory of one project and user to agents: the Model Context Protocol",
+		Example: "starter mcp --project demo\n" +
+			"starter mcp --project demo --user ann --http 127.0.0.1:7390 --http-token-file token.txt",
+	}
+	f := cmd.Flags()
 	o := &mcpOptions{}
 	f.StringVar(&o.Project, "project", "default", "project whose memory the tools reach")
 	f.StringVar(&o.User, "user", "default", "user whose memory they reach")
@@ -86,7 +85,7 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 	f.StringVar(&o.remember, "remember", policyPropose, "take a fact for the agent's word, which a person may confirm (propose), or for the user's (apply)")
 	f.StringVar(&o.tasks, "tasks", policyPropose, "propose to a person that a task is done or blocked, or apply it")
 	o.http.add(f)
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := o.Validate(); err != nil {
 			return usagef("whose memory the tools reach: %w", err)
 		}
@@ -106,7 +105,7 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 		}
 		logger, err := service.NewLogger(a.cfg)
 		if err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		s, err := newMCPServer(ctx, a, o, logger)
 		if err != nil {
@@ -114,7 +113,7 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 		}
 		defer s.close()
 		return s.serve(ctx)
-	}
+	})
 }
 
 func newMCPServer(ctx context.Context, a *app, o *mcpOptions, logger *slog.Logger) (*mcpServer, error) {

@@ -26,8 +26,7 @@ const asStarter = "AXIOMMIND_TEST_STARTER"
 
 func init() {
 	if os.Getenv(asStarter) != "" {
-		main()
-		os.Exit(exitOK)
+		os.Exit(runProgram())
 	}
 }
 
@@ -52,7 +51,7 @@ func (c *cli) startMCP(t *testing.T, args ...string) *mcpClient {
 // starter returns the program as a separate process with its own state.
 func (c *cli) starter(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.Command(os.Args[0], append(args, c.servers...)...)
+	command := exec.Command(os.Args[0], append(args, c.servers...)...) //nolint:noctx // The test stops it.
 	command.Env = append(os.Environ(), asStarter+"=1", "XDG_STATE_HOME="+t.TempDir())
 	for name, value := range c.env {
 		command.Env = append(command.Env, name+"="+value)

@@ -144,27 +144,27 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 	if err != nil {
 		return "", err
 	}
-	command := task.Command{
+	change := task.Command{
 		Project: s.o.Project, RequestID: uuid.NewString(), Actor: c.by, At: time.Now().UTC(), Reason: strings.TrimSpace(in.Reason), TaskID: handle,
 		Reported: s.o.tasks != policyApply,
 	}
 	switch {
 	case in.Status == string(schema.TaskDone) && len(in.BlockedBy) == 0:
-		command.Status = schema.TaskDone
+		change.Status = schema.TaskDone
 	case in.Status == string(schema.TaskDone):
 		return "", usagef("blocked_by is for the status blocked: a task that is done waits for nothing")
 	case in.Status == string(schema.TaskBlocked) && len(in.BlockedBy) == 0:
 		return "", usagef("blocked_by is missing: name the blockers of the task")
 	case in.Status == string(schema.TaskBlocked):
-		command.Block = in.BlockedBy
+		change.Block = in.BlockedBy
 	default:
 		return "", usagef("status %q: want done or blocked", in.Status)
 	}
-	if err := command.Validate(); err != nil {
-		return "", usageError{err}
+	if err := change.Validate(); err != nil {
+		return "", badUsage(err)
 	}
 	var result task.Result
-	if err := s.command(ctx, boundary.Update{Name: schema.UpdateCommand, ID: command.RequestID, Arg: command}, &result); err != nil {
+	if err := s.command(ctx, boundary.Update{Name: schema.UpdateCommand, ID: change.RequestID, Arg: change}, &result); err != nil {
 		return "", err
 	}
 	p, err := s.sheet(s.o.tokens)
@@ -180,9 +180,9 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 			plural(result.Rejected, "change was", "changes were"))), nil
 	case len(result.Changes) == 0:
 		return "Nothing to change: the task is so already, or that is reported.", nil
-	case command.Reported && command.Status == schema.TaskDone:
+	case change.Reported && change.Status == schema.TaskDone:
 		return p.end("Reported. A person closes the task with " + inProject(s.o.Project, "task", "confirm", "TASK") + ". Tell the user."), nil
-	case command.Reported:
+	case change.Reported:
 		return p.end("Suggested. A person blocks the task with " + inProject(s.o.Project, "task", "set", "TASK", "--block", "BLOCKER") + ". Tell the user."), nil
 	}
 	return p.end(""), nil

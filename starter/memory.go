@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/tier"
@@ -30,7 +30,7 @@ func (a *app) withTiers(ctx context.Context, fn func(*tier.Tables) error) error 
 
 func mistaken(err error) error {
 	if errors.Is(err, tier.ErrVersionNotFound) {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return err
 }
@@ -57,19 +57,19 @@ func number(what, text string, least int) (int, error) {
 	return n, nil
 }
 
-var memoryShowCommand = command{
-	name: "memory show", flags: (*app).memoryShowCommand,
-	summary: "print core memory: MEMORY.md, and where each item comes from",
-	examples: "starter memory show --user ann > prompt.md\n" +
-		"starter memory show --version 3 --sources",
-}
-
-func (a *app) memoryShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) memoryShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show", Short: "print core memory: MEMORY.md, and where each item comes from",
+		Example: "starter memory show --user ann > prompt.md\n" +
+			"starter memory show --version 3 --sources",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
 	version := f.Int("version", 0, "version to print, as memory history lists it (default: the current one)")
 	sources := f.Bool("sources", false, "list the items instead, each with its source")
-	return func(ctx context.Context, _ []string) error {
+	a.complete(cmd, "version", versionNumbers)
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if f.Changed("version") && *version < 1 {
 			return usagef("--version %d: want 1 or more", *version)
 		}
@@ -100,7 +100,7 @@ func (a *app) memoryShowCommand(f *pflag.FlagSet) func(context.Context, []string
 			_, err := io.WriteString(w, endLine(core.Text))
 			return err
 		})
-	}
+	})
 }
 
 // readCore reads a version of core memory, the current one if the version is 0.
@@ -120,16 +120,15 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-var memoryHistoryCommand = command{
-	name: "memory history", flags: (*app).memoryHistoryCommand,
-	summary: "list the versions of core memory",
-}
-
-func (a *app) memoryHistoryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) memoryHistoryCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "history", Short: "list the versions of core memory",
+	}
+	f := cmd.Flags()
 	o, p := &owner{}, &page{}
 	o.add(f)
 	p.add(f, defaultPage, maxPage, "the newest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -140,7 +139,7 @@ func (a *app) memoryHistoryCommand(f *pflag.FlagSet) func(context.Context, []str
 			}
 			return list(a, p, versions, noCore(o), printHistory)
 		})
-	}
+	})
 }
 
 func printHistory(w io.Writer, versions []tier.VersionLine) error {
@@ -184,17 +183,16 @@ type comparison struct {
 	Dropped []droppedBy `json:"dropped"`
 }
 
-var memoryDiffCommand = command{
-	name: "memory diff", arguments: "[FROM] [TO]", flags: (*app).memoryDiffCommand,
-	summary: "show the changes of a version of core memory, with the reasons for drops",
-	examples: "starter memory diff\n" +
-		"starter memory diff 3 7",
-}
-
-func (a *app) memoryDiffCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) memoryDiffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "diff [FROM] [TO]", Short: "show the changes of a version of core memory, with the reasons for drops",
+		Example: "starter memory diff\n" +
+			"starter memory diff 3 7",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		var given []int
 		for i, arg := range args {
 			n, err := number("version", arg, i) // The difference from version 0 is the whole text.
@@ -213,7 +211,7 @@ func (a *app) memoryDiffCommand(f *pflag.FlagSet) func(context.Context, []string
 			}
 			return a.print(c, func(w io.Writer) error { return printComparison(w, c) })
 		})
-	}
+	})
 }
 
 // noDifference explains why there is no diff. It prints to stderr, because stdout is a diff.
@@ -312,17 +310,16 @@ func sayDropped(b *strings.Builder, from string, items []schema.DroppedItem) {
 	}
 }
 
-var memoryRestoreCommand = command{
-	name: "memory restore", arguments: "VERSION", flags: (*app).memoryRestoreCommand,
-	summary:  "make an earlier version of core memory the current one",
-	examples: "starter memory restore 3 --reason 'the dream of Friday merged too much'",
-}
-
-func (a *app) memoryRestoreCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) memoryRestoreCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "restore VERSION", Short: "make an earlier version of core memory the current one",
+		Example: "starter memory restore 3 --reason 'the dream of Friday merged too much'",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
 	reason := f.String("reason", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		version, err := number("version", args[0], 1)
 		if err != nil {
 			return err
@@ -336,7 +333,7 @@ func (a *app) memoryRestoreCommand(f *pflag.FlagSet) func(context.Context, []str
 			return err
 		}
 		return a.print(result, func(w io.Writer) error { return printRestored(w, version, result) })
-	}
+	})
 }
 
 func printRestored(w io.Writer, version int, r tier.RestoreResult) error {

@@ -23,6 +23,7 @@ type remembered struct {
 	log  *eventlog.Store
 }
 
+// newRemembered returns a database without a worker.
 func newRemembered(t *testing.T) *remembered {
 	t.Helper()
 	dsn := stacktest.MigratedDatabase(t)
@@ -40,6 +41,7 @@ func newRemembered(t *testing.T) *remembered {
 	return &remembered{cli: c, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
 }
 
+// night is the time of the dreams.
 var night = time.Date(2026, 6, 8, 3, 0, 0, 0, time.UTC)
 
 // store appends an event to the stream and updates every projection. It returns the event's id.
@@ -79,6 +81,7 @@ var someone = owner{"José/я\"'", "代理 %2F 🤖"}
 
 func (o owner) flags() []string { return []string{"--user", o.user, "--agent", o.agent} }
 
+// of runs a command for the user and agent.
 func (r *remembered) of(o owner, args ...string) output { return r.run(append(args, o.flags()...)...) }
 
 // sourcesOf stores a flush, an edited record, an entry and a fact of the owner, and returns their ids.

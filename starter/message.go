@@ -33,7 +33,7 @@ func (a *app) messageShow(ctx context.Context, scope schema.Scope, handle string
 	defer func() { _ = conn.Close() }()
 	key, at, err := retrieve.FindMessage(ctx, conn, scope, handle)
 	if errors.Is(err, retrieve.ErrNoMessage) || errors.Is(err, table.ErrAmbiguous) {
-		return usageError{err}
+		return badUsage(err)
 	}
 	if err != nil {
 		return err

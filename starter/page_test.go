@@ -144,7 +144,7 @@ func TestProgressNamesTheStep(t *testing.T) {
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, quiet: 20 * time.Millisecond}
 	args := append([]string{"process", write(t, "s.jsonl", said(1, "user", decision)), "--project", c.project, "--session", "slow"}, c.servers...)
-	require.Zero(t, a.main(t.Context(), args), errOut.String())
+	require.Zero(t, program(t.Context(), a, args), errOut.String())
 	require.Regexp(t, `(?m)^\d+s: 0 of 1 sessions done; slow · [a-z_]+$`, errOut.String())
 }
 
@@ -174,7 +174,7 @@ func TestConnectTimeoutIsKept(t *testing.T) {
 					return ""
 				},
 			}
-			a.main(ctx, append(tt.args, down().servers[:6]...))
+			program(ctx, a, append(tt.args, down().servers[:6]...))
 			require.Equal(t, tt.want, a.cfg.ConnectTimeout)
 		})
 	}

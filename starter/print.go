@@ -197,6 +197,7 @@ func cut(s string, n int) string {
 	return s
 }
 
+// when formats a local time, or "-" for none.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -204,6 +205,7 @@ func when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05")
 }
 
+// plural returns the number with the right form of the noun.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

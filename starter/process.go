@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -25,6 +25,7 @@ import (
 // statusStarted is the status of a session with --detach.
 const statusStarted schema.BuildStatus = "started"
 
+// processOptions are the flags of process.
 type processOptions struct {
 	input          schema.ProcessSessionInput
 	flush          string
@@ -38,18 +39,17 @@ type processOptions struct {
 	given func() []string
 }
 
-var processCommand = command{
-	name: "process", arguments: "FILE|DIR|-", flags: (*app).processCommand,
-	summary: "turn transcripts into memory",
-	details: `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
+func (a *app) processCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "process FILE|DIR|-", Short: "turn transcripts into memory",
+		Long: `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
 on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
 Once it has ended, the same command imports new messages only.`,
-	examples: "starter process ~/.claude/projects\n" +
-		"starter process session.jsonl --project demo --user ann\n" +
-		"agent | starter process - --session today",
-}
-
-func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+		Example: "starter process ~/.claude/projects\n" +
+			"starter process session.jsonl --project demo --user ann\n" +
+			"agent | starter process - --session today",
+	}
+	f := cmd.Flags()
 	o := &processOptions{}
 	f.StringVar(&o.input.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.input.User, "user", "default", "user the memories belong to")
@@ -65,7 +65,9 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are not transcripts")
 	f.IntVar(&o.jobs, "jobs", schema.DefaultAtOnce, "sessions at a time, of a directory or a file with several")
 	o.given = func() []string { return givenFlags(f, "detach", "no-wait", "verbose", "output") }
-	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
+	a.complete(cmd, "format", fixed(formatNames()...))
+	a.complete(cmd, "flush-reason", fixed(flushReasons()...))
+	return a.online(cmd, func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) })
 }
 
 // job is one session to process and its result.
@@ -99,6 +101,7 @@ type passedOver struct {
 	Reason string `json:"reason"`
 }
 
+// print writes the report for people.
 func (r processReport) print(w io.Writer) error {
 	if len(r.Sessions) > maxTableRows {
 		return printManyJobs(w, r)
@@ -137,7 +140,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	jobs, err := fileJobs(ctx, o, path)
 	switch {
 	case err != nil:
-		return usageError{err}
+		return badUsage(err)
 	case len(jobs) > 1:
 		return a.importAll(ctx, o, path)
 	case jobs[0].Input.Key().Validate() != nil:
@@ -156,7 +159,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 
 // outcome returns the command's error if a session failed or was skipped.
 func outcome(jobs []*job) error {
-	failed, refused, busy := 0, 0, 0
+	failed, refused, active := 0, 0, 0
 	for _, j := range jobs {
 		switch {
 		case j.Error != "":
@@ -165,7 +168,7 @@ func outcome(jobs []*job) error {
 				refused++
 			}
 		case j.Result.Status == schema.BatchBusy:
-			busy++
+			active++
 		}
 	}
 	switch total := plural(len(jobs), "session", "sessions"); {
@@ -173,9 +176,9 @@ func outcome(jobs []*job) error {
 		return fmt.Errorf("%d of %s failed: none of these was started", failed, total)
 	case failed > 0:
 		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, total)
-	case busy > 0:
-		return busyError{fmt.Errorf("%d of %s left alone: being processed already; "+
-			"without --no-wait, starter waits and then processes new messages", busy, total)}
+	case active > 0:
+		return busy(fmt.Errorf("%d of %s left alone: being processed already; "+
+			"without --no-wait, starter waits and then processes new messages", active, total))
 	default:
 		return nil
 	}
@@ -193,7 +196,7 @@ func (a *app) processAlone(ctx context.Context, o *processOptions, j *job) error
 	defer temporalClient.Close()
 	bar := a.newProgress(1, "sessions done")
 	defer bar.finish()
-	if err := a.processOne(ctx, temporalClient, o, j, bar); err != nil {
+	if err := processOne(ctx, temporalClient, o, j, bar); err != nil {
 		return err
 	}
 	bar.done()
@@ -302,7 +305,7 @@ func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error
 
 // processOne starts the session's workflow and waits for it. A failure is stored in the job. The returned error stops all
 // jobs: Temporal is unreachable, or the command was interrupted.
-func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
+func processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
 	j.Result.SessionID = j.Input.SessionID
 	w := sessionWork{
 		SessionKey: j.Input.Key(), workflow: schema.WorkflowProcessSession, summary: "process session " + j.Input.SessionID, input: j.Input,

@@ -48,7 +48,7 @@ func (a *app) importAll(ctx context.Context, o *processOptions, path string) err
 	case err != nil:
 		return fmt.Errorf("start the import of %q: %w", path, err)
 	case running && o.noWait:
-		return busyError{fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, run.GetID())}
+		return busy(fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, run.GetID()))
 	}
 	report := processReport{Workflow: a.linkTo(run.GetID()), Sessions: []*job{}, PassedOver: []passedOver{}, verbose: o.verbose}
 	if o.detach {
@@ -85,7 +85,7 @@ func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, erro
 	// Without a grant, as when its key can't be stored, the worker's roots decide.
 	in.Grant, _ = transcript.Grant(o.sourceKey, in.Source())
 	if err := in.Validate(); err != nil {
-		return in, usageError{err}
+		return in, badUsage(err)
 	}
 	return in, nil
 }
@@ -173,7 +173,7 @@ func noTranscript(dir string, passed []passedOver) error {
 	return usagef("directory %q holds no transcript (%s checked)%s", dir, plural(len(passed), "file", "files"), b.String())
 }
 
-// givenFlags returns the flags on the command line, except for some.
+// givenFlags returns the own flags of a command that were given, except for some.
 func givenFlags(f *pflag.FlagSet, except ...string) (given []string) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		for _, name := range except {
@@ -181,7 +181,7 @@ func givenFlags(f *pflag.FlagSet, except ...string) (given []string) {
 				return
 			}
 		}
-		if flag.Changed {
+		if flag.Changed && flag.Annotations[isSetting] == nil {
 			given = append(given, "--"+flag.Name+"="+flag.Value.String())
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
 	"axiommind/schema"
@@ -20,15 +20,14 @@ type shownProfile struct {
 	Version  uint64         `json:"version"`
 }
 
-var profileShowCommand = command{
-	name: "profile show", flags: (*app).profileShowCommand,
-	summary: "show the profile of a user",
-}
-
-func (a *app) profileShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) profileShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show", Short: "show the profile of a user",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		return a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) error {
 			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
 			version, err := t.Version(ctx, o.user, o.agent)
@@ -44,7 +43,7 @@ func (a *app) profileShowCommand(f *pflag.FlagSet) func(context.Context, []strin
 			}
 			return a.print(shownProfile{sections, version}, func(w io.Writer) error { return printProfile(w, o, sections) })
 		})
-	}
+	})
 }
 
 func printProfile(w io.Writer, o *owner, sections []fact.Section) error {
@@ -67,18 +66,17 @@ func printProfile(w io.Writer, o *owner, sections []fact.Section) error {
 	return err
 }
 
-var profileSetCommand = command{
-	name: "profile set", arguments: "SECTION TEXT…", flags: (*app).profileSetCommand,
-	summary:  "set a section of the profile",
-	examples: "starter profile set work Builds the payment service with a team of four",
-}
-
-func (a *app) profileSetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) profileSetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set SECTION TEXT…", Short: "set a section of the profile",
+		Example: "starter profile set work Builds the payment service with a team of four",
+	}
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpSection, "the section")
 	x.addConfidence(1)
 	x.addProject()
-	return func(ctx context.Context, args []string) (err error) {
+	return a.online(cmd, func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err
 		}
@@ -97,18 +95,17 @@ func (a *app) profileSetCommand(f *pflag.FlagSet) func(context.Context, []string
 			_, err := fmt.Fprintf(w, "the section %s is set, version %d\n", args[0], result.LastSeq)
 			return err
 		})
+	})
+}
+
+func (a *app) profileClearCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "clear SECTION…", Short: "remove sections of the profile",
 	}
-}
-
-var profileClearCommand = command{
-	name: "profile clear", arguments: "SECTION…", flags: (*app).profileClearCommand,
-	summary: "remove sections of the profile",
-}
-
-func (a *app) profileClearCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpSection, "the section")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := x.take(); err != nil {
 			return err
 		}
@@ -136,7 +133,7 @@ func (a *app) profileClearCommand(f *pflag.FlagSet) func(context.Context, []stri
 			_, err := fmt.Fprintf(w, "removed from the profile: %s\n", strings.Join(args, ", "))
 			return err
 		})
-	}
+	})
 }
 
 func oneOfSections(name string) error {

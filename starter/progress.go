@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	// watchEvery is the interval at which a workflow is queried.
 	watchEvery = 250 * time.Millisecond
 	// answerTimeout is the timeout of a request to Temporal about a running session.
 	answerTimeout = 5 * time.Second
@@ -236,6 +237,7 @@ func (p *progress) pendingActivities(ctx context.Context, c client.Client, workf
 	return d.GetPendingActivities()
 }
 
+// retried prints why an activity is retried, once for each reason.
 func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
 	if reason := activity.GetLastFailure().GetMessage(); reason != "" {
 		p.printOnce(fmt.Sprintf("%s: %s is tried again: %s", unbroken(who), activity.GetActivityType().GetName(),
@@ -254,6 +256,7 @@ func writerOf(activity *workflow.PendingActivityInfo) string {
 	return says.WaitsFor
 }
 
+// printOnce prints a message, once.
 func (p *progress) printOnce(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,6 +270,7 @@ func (p *progress) printOnce(text string) {
 	_, _ = fmt.Fprintln(p.a.errOut, text)
 }
 
+// done counts a unit of work.
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,6 +317,7 @@ func (p *progress) at(doing string, ready, total int, unit string) {
 	}
 }
 
+// finish removes the bar, or stops the lines.
 func (p *progress) finish() {
 	close(p.stop)
 	<-p.ended

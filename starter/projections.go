@@ -18,7 +18,7 @@ import (
 func (a *app) configured(ctx context.Context) ([]eventlog.Projector, error) {
 	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, badUsage(err)
 	}
 	return build.Projections(nil, embedder.Version()), nil
 }

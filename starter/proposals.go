@@ -7,26 +7,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 )
 
-var proposalsCommand = command{
-	name: "proposals", flags: (*app).proposalsCommand,
-	summary: "list corrections and retirements that agents propose",
-	examples: "starter proposals --project demo\n" +
-		"starter proposals --project demo --user ann --all",
-}
-
-func (a *app) proposalsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) proposalsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "proposals", Short: "list corrections and retirements that agents propose",
+		Example: "starter proposals --project demo\n" +
+			"starter proposals --project demo --user ann --all",
+	}
+	f := cmd.Flags()
 	q, p := graduate.ProposalQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
 	user := f.String("user", "", "user whose memories they are about; without it, all users")
 	f.BoolVar(&q.Decided, "all", false, "include accepted and rejected proposals")
 	p.add(f, defaultPage, maxPage, "open ones and the latest first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -47,7 +46,7 @@ func (a *app) proposalsCommand(f *pflag.FlagSet) func(context.Context, []string)
 				return printProposals(w, q.Project, shown)
 			})
 		})
-	}
+	})
 }
 
 // printProposals shows everything that a person agrees to by accepting a proposal.
@@ -87,31 +86,32 @@ func proposalState(p graduate.Proposal) string {
 	return text
 }
 
-var proposalsAcceptCommand = command{
-	name: "proposals accept", arguments: "PROPOSAL…", flags: (*app).proposalsAcceptCommand,
-	summary:  "correct or retire memories as proposed",
-	examples: "starter proposals accept 0a1b2c3d --project demo --because 'the contract of May'",
+func (a *app) proposalsAcceptCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "accept PROPOSAL…", Short: "correct or retire memories as proposed",
+		Example: "starter proposals accept 0a1b2c3d --project demo --because 'the contract of May'",
+	}
+	return a.decideCommand(cmd, func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error) {
+		return a.accept(ctx, p, actor, because)
+	})
 }
 
-func (a *app) proposalsAcceptCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	return a.decideCommand(f, a.accept)
-}
-
-var proposalsRejectCommand = command{
-	name: "proposals reject", arguments: "PROPOSAL…", flags: (*app).proposalsRejectCommand,
-	summary:  "leave memories as they are",
-	examples: "starter proposals reject 0a1b2c3d 4e5f6071 --project demo --because 'the limit is right'",
-}
-
-func (a *app) proposalsRejectCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	return a.decideCommand(f, a.reject)
+func (a *app) proposalsRejectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reject PROPOSAL…", Short: "leave memories as they are",
+		Example: "starter proposals reject 0a1b2c3d 4e5f6071 --project demo --because 'the limit is right'",
+	}
+	return a.decideCommand(cmd, func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error) {
+		return a.reject(ctx, p, actor, because)
+	})
 }
 
 // decideCommand decides on the proposals with the given ids or beginnings of ids, one after the other.
-func (a *app) decideCommand(f *pflag.FlagSet, decide func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) func(context.Context, []string) error {
+func (a *app) decideCommand(cmd *cobra.Command, decide func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) *cobra.Command {
+	f := cmd.Flags()
 	project := f.String("project", "default", "project of the proposals")
 	because := f.String("because", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		named, err := a.namedProposals(ctx, *project, args)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func (a *app) decideCommand(f *pflag.FlagSet, decide func(ctx context.Context, p
 			all.Changes = append(all.Changes, one.Changes...)
 		}
 		return a.print(all, func(w io.Writer) error { return printRuled(w, all) })
-	}
+	})
 }
 
 // namedProposals reads the proposals with the given ids or beginnings of ids, each once, in the given order.

@@ -74,7 +74,7 @@ func (a *app) reject(ctx context.Context, p graduate.Proposal, actor, because st
 func (a *app) sendProposal(ctx context.Context, c graduate.Command) (result graduate.CommandResult, err error) {
 	c.RequestID, c.At = uuid.NewString(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
-		return result, usageError{err}
+		return result, badUsage(err)
 	}
 	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
 	err = a.send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound)

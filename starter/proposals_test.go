@@ -33,6 +33,7 @@ func (c *cli) propose(t *testing.T, row entry.Row, change schema.Change, text, b
 	return id
 }
 
+// proposals returns the proposals that the command lists.
 func (c *cli) proposals(t *testing.T, flags ...string) []graduate.Proposal {
 	t.Helper()
 	return decode[[]graduate.Proposal](t, c.run(append([]string{"proposals", "--project", c.project, "-o", "json"}, flags...)...))

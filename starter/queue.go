@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	temporal "go.temporal.io/sdk/client"
@@ -20,17 +20,16 @@ import (
 	"axiommind/schema"
 )
 
-var queueCommand = command{
-	name: "queue", flags: (*app).queueCommand,
-	summary: "show the backlog of a queue, and the outcome of its last session",
-	examples: "starter queue\n" +
-		"starter queue --user ann --agent coder",
-}
-
-func (a *app) queueCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) queueCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "queue", Short: "show the backlog of a queue, and the outcome of its last session",
+		Example: "starter queue\n" +
+			"starter queue --user ann --agent coder",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		c, err := a.temporal(ctx)
 		if err != nil {
 			return err
@@ -41,7 +40,7 @@ func (a *app) queueCommand(f *pflag.FlagSet) func(context.Context, []string) err
 			return err
 		}
 		return a.print(orNull(state, runs), func(w io.Writer) error { return printQueue(w, o, state, runs) })
-	}
+	})
 }
 
 // queueID returns the id of the queue workflow of the user and agent.
@@ -147,27 +146,26 @@ func resultText(r schema.QueueResult) string {
 	return text
 }
 
-var queueFlushCommand = command{
-	name: "queue flush", flags: (*app).queueFlushCommand,
-	summary: "process the backlog of a queue now",
-	examples: "starter queue flush\n" +
-		"starter queue flush --user ann --session today --no-wait",
-}
-
-func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) queueFlushCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "flush", Short: "process the backlog of a queue now",
+		Example: "starter queue flush\n" +
+			"starter queue flush --user ann --session today --no-wait",
+	}
+	f := cmd.Flags()
 	o := &owner{}
 	o.add(f)
 	var in schema.FlushInput
 	f.StringVar(&in.Project, "project", "", "process only the backlog of this project (default: all)")
 	f.StringVar(&in.Thread, "session", "", "process only this session, of --project, which is then by default \"default\"")
 	noWait := f.Bool("no-wait", false, "do not wait until it is done")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		in.User, in.Agent = o.user, o.agent
 		if in.Thread != "" {
 			in.Project = cmp.Or(in.Project, "default")
 		}
 		if err := in.Validate(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if a.cfg.NoQueue {
 			return a.print(schema.FlushResult{}, func(w io.Writer) error {
@@ -179,7 +177,7 @@ func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string
 			return a.beginFlush(ctx, o, in)
 		}
 		return a.flush(ctx, o, in)
-	}
+	})
 }
 
 // flush starts processing the queue's backlog and waits until it is done.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
@@ -26,12 +26,11 @@ type realignOptions struct {
 	jobs   int
 }
 
-var realignCommand = command{
-	name: "realign", flags: (*app).realignCommand,
-	summary: "judge stored evidence again, by the current rule of proof",
-}
-
-func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) realignCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "realign", Short: "judge stored evidence again, by the current rule of proof",
+	}
+	f := cmd.Flags()
 	o := &realignOptions{}
 	f.StringVar(&o.scope.Project, "project", "", "evidence of one project (default: all)")
 	f.StringVar(&o.scope.User, "user", "", "evidence of one user (default: all)")
@@ -39,7 +38,7 @@ func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.scope.SessionID, "session", "", "evidence of one session")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show the evidence to judge again, and write nothing")
 	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
-	return func(ctx context.Context, _ []string) error { return a.realign(ctx, o) }
+	return a.online(cmd, func(ctx context.Context, _ []string) error { return a.realign(ctx, o) })
 }
 
 // realigned is the result for one session.

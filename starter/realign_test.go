@@ -249,7 +249,7 @@ func testRealignAfterARun(t *testing.T) {
 	var out bytes.Buffer
 	go func() {
 		a := &app{out: &out, errOut: waits, getenv: func(name string) string { return c.env[name] }}
-		ended <- a.main(context.Background(), append([]string{"realign"}, c.servers...))
+		ended <- program(context.Background(), a, append([]string{"realign"}, c.servers...))
 	}()
 	<-waits
 	c.work(t)

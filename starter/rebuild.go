@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -23,20 +23,20 @@ import (
 // vectorsWord names the collection of the vector store among the projections.
 const vectorsWord = "vectors"
 
-var rebuildCommand = command{
-	name: "rebuild", arguments: "[PROJECTION…]", flags: (*app).rebuildCommand,
-	summary: "rebuild projections from the log while work goes on: all tables, those named, or vectors",
-	examples: "starter rebuild\n" +
-		"starter rebuild entries tasks --verify\n" +
-		"starter rebuild --dry-run\n" +
-		"starter rebuild vectors",
-}
-
-func (a *app) rebuildCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) rebuildCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rebuild [PROJECTION…]", Short: "rebuild projections from the log while work goes on: all tables, those named, or vectors",
+		Example: "starter rebuild\n" +
+			"starter rebuild entries tasks --verify\n" +
+			"starter rebuild --dry-run\n" +
+			"starter rebuild vectors",
+	}
+	f := cmd.Flags()
 	in := &schema.RebuildInput{}
 	f.BoolVar(&in.Verify, "verify", false, "compare the new rows with those in use, table by table, and fail where they differ")
 	f.BoolVar(&in.DryRun, "dry-run", false, "compare, and leave the tables in use as they are")
-	return func(ctx context.Context, names []string) error {
+	cmd.ValidArgsFunction = a.arguments(fixed(projections()...))
+	return a.online(cmd, func(ctx context.Context, names []string) error {
 		for _, name := range names {
 			if name == vectorsWord {
 				in.Collections = true
@@ -45,7 +45,7 @@ func (a *app) rebuildCommand(f *pflag.FlagSet) func(context.Context, []string) e
 			}
 		}
 		return a.rebuild(ctx, *in)
-	}
+	})
 }
 
 // rebuildReport is the output of the command.
@@ -292,4 +292,14 @@ func sayTable(b *strings.Builder, t schema.RebuiltTable, restored bool) {
 			say(b, "    %s %s\n", example.Kind, oneLine(example.Key, 160))
 		}
 	}
+}
+
+// projections returns the names of all projections, and the family names of versioned ones.
+func projections() []string {
+	names := []string{vectorsWord}
+	for _, p := range build.Projections(nil, "") {
+		family, _, _ := strings.Cut(p.Name(), "/")
+		names = append(names, family)
+	}
+	return names
 }

@@ -187,7 +187,7 @@ func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says 
 	ctx, stop := context.WithCancel(t.Context())
 	says, ended = &sayings{}, make(chan int, 1)
 	a := &app{in: strings.NewReader(""), out: says, errOut: says, getenv: func(name string) string { return c.env[name] }, quiet: interval}
-	go func() { ended <- a.main(ctx, append(args, c.servers...)) }()
+	go func() { ended <- program(ctx, a, append(args, c.servers...)) }()
 	return says, stop, ended
 }
 

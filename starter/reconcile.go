@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/llm"
@@ -20,16 +20,14 @@ type reconciled struct {
 	vector.Report
 }
 
-var reconcileCommand = command{
-	name: "reconcile", flags: (*app).reconcileCommand,
-	summary: "compare Weaviate with the log, and repair differences",
-}
-
-func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, _ []string) error {
+func (a *app) reconcileCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reconcile", Short: "compare Weaviate with the log, and repair differences",
+	}
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 		if err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
@@ -59,7 +57,7 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 			}
 		}
 		return a.print(reports, func(w io.Writer) error { return printReconciled(w, reports) })
-	}
+	})
 }
 
 func printReconciled(w io.Writer, reports []reconciled) error {

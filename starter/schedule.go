@@ -70,7 +70,7 @@ func (d duration) String() string {
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (d duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil } //nolint:unparam // an interface
+func (d duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *duration) UnmarshalText(text []byte) error {

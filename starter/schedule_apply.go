@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -37,14 +37,13 @@ type applyOptions struct {
 	changed func(flag string) bool
 }
 
-var scheduleApplyCommand = command{
-	name: "schedule apply", flags: (*app).scheduleApplyCommand,
-	summary: "create or change the schedule of nightly dreams",
-	examples: "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\n" +
-		"starter schedule apply --user ann --lookback 7",
-}
-
-func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) scheduleApplyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "apply", Short: "create or change the schedule of nightly dreams",
+		Example: "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\n" +
+			"starter schedule apply --user ann --lookback 7",
+	}
+	f := cmd.Flags()
 	o := &applyOptions{changed: f.Changed}
 	f.StringVar(&o.User, "user", "", "dream of this user's memory only (default: of all memories)")
 	f.StringVar(&o.Agent, "agent", "", "with --user, the agent that remembers it")
@@ -55,7 +54,7 @@ func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []str
 	f.IntVar(&o.LookbackDays, "lookback", 0, "days to read (default: all that no dream has read)")
 	f.IntVar(&o.atOnce, "at-once", schema.DreamsAtOnce, "memories at a time")
 	f.BoolVar(&o.paused, "paused", false, "pause it, or with --paused=false resume it (default: leave that as it is)")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := o.check(a.getenv); err != nil {
 			return err
 		}
@@ -69,7 +68,7 @@ func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []str
 			return err
 		}
 		return a.print(applied, func(w io.Writer) error { return printApplied(w, applied) })
-	}
+	})
 }
 
 // check validates the flags and completes the definition.

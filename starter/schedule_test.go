@@ -88,7 +88,7 @@ func TestScheduleApply(t *testing.T) {
 	require.Empty(t, c.listed(t, 0))
 	absent := c.run("schedule", "show")
 	require.Equal(t, exitUsage, absent.code)
-	require.Contains(t, absent.err, "Make one with: starter schedule apply")
+	require.Contains(t, absent.err, "create one with: starter schedule apply")
 
 	made := c.run("schedule", "apply", "--time-zone", "Europe/Berlin")
 	require.Equal(t, exitOK, made.code, made)

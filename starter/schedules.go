@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -39,13 +39,11 @@ func (a *app) sayOf(v any, format string, args ...any) error {
 	})
 }
 
-var scheduleListCommand = command{
-	name: "schedule list", flags: (*app).scheduleListCommand,
-	summary: "list the schedules, with their last and missed runs",
-}
-
-func (a *app) scheduleListCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, _ []string) error {
+func (a *app) scheduleListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "list the schedules, with their last and missed runs",
+	}
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		c, err := a.temporal(ctx)
 		if err != nil {
 			return err
@@ -63,7 +61,7 @@ func (a *app) scheduleListCommand(*pflag.FlagSet) func(context.Context, []string
 			}
 		}
 		return a.print(schedules, func(w io.Writer) error { return printSchedules(w, schedules) })
-	}
+	})
 }
 
 // learn reads how the recent runs ended.
@@ -76,30 +74,29 @@ func (s *schedule) learn(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-var scheduleShowCommand = command{
-	name: "schedule show", arguments: "[SCHEDULE]", flags: (*app).scheduleShowCommand,
-	summary: "show a schedule and its latest runs",
-}
-
-func (a *app) scheduleShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
+func (a *app) scheduleShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show [SCHEDULE]", Short: "show a schedule and its latest runs",
+	}
+	cmd.ValidArgsFunction = a.arguments(scheduleIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
 			if err := s.learn(ctx, c); err != nil {
 				return err
 			}
 			return a.print(s, func(w io.Writer) error { return printSchedule(w, s) })
 		})
+	})
+}
+
+func (a *app) schedulePauseCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "pause [SCHEDULE]", Short: "start no more runs until it is resumed",
 	}
-}
-
-var schedulePauseCommand = command{
-	name: "schedule pause", arguments: "[SCHEDULE]", flags: (*app).schedulePauseCommand,
-	summary: "start no more runs until it is resumed",
-}
-
-func (a *app) schedulePauseCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")
-	return func(ctx context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(scheduleIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
 			if *note == "" {
 				*note = "paused with starter on " + time.Now().Format(time.DateOnly)
@@ -110,17 +107,17 @@ func (a *app) schedulePauseCommand(f *pflag.FlagSet) func(context.Context, []str
 			s.Paused, s.Note, s.Next = true, *note, nil
 			return a.sayOf(s, "paused %s: %s; resume it with: %s", s.ID, *note, build.Command("schedule", "resume", s.ID))
 		})
+	})
+}
+
+func (a *app) scheduleResumeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resume [SCHEDULE]", Short: "start runs again",
 	}
-}
-
-var scheduleResumeCommand = command{
-	name: "schedule resume", arguments: "[SCHEDULE]", flags: (*app).scheduleResumeCommand,
-	summary: "start runs again",
-}
-
-func (a *app) scheduleResumeCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")
-	return func(ctx context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(scheduleIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
 			if *note == "" {
 				*note = "resumed with starter on " + time.Now().Format(time.DateOnly)
@@ -134,16 +131,15 @@ func (a *app) scheduleResumeCommand(f *pflag.FlagSet) func(context.Context, []st
 			}
 			return a.sayOf(resumed, "resumed %s; next %s", s.ID, resumed.next())
 		})
+	})
+}
+
+func (a *app) scheduleDeleteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete [SCHEDULE]", Short: "delete a schedule",
 	}
-}
-
-var scheduleDeleteCommand = command{
-	name: "schedule delete", arguments: "[SCHEDULE]", flags: (*app).scheduleDeleteCommand,
-	summary: "delete a schedule",
-}
-
-func (a *app) scheduleDeleteCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(scheduleIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error {
 			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Delete(ctx); err != nil {
 				return fmt.Errorf("delete schedule %q: %w", s.ID, err)
@@ -151,7 +147,7 @@ func (a *app) scheduleDeleteCommand(*pflag.FlagSet) func(context.Context, []stri
 			return a.sayOf(s, "deleted %s, which dreamt of %s at '%s' in %s; make it again with: %s",
 				s.ID, s.scope(), s.Cron, s.TimeZone, s.applyCommand())
 		})
-	}
+	})
 }
 
 // triggered is the result of trigger.
@@ -166,16 +162,16 @@ type triggered struct {
 // triggerPatience is how long trigger waits for the run to begin.
 const triggerPatience = 30 * time.Second
 
-var scheduleTriggerCommand = command{
-	name: "schedule trigger", arguments: "[SCHEDULE]", flags: (*app).scheduleTriggerCommand,
-	summary: "run it now",
-}
-
-func (a *app) scheduleTriggerCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	wait := f.Bool("wait", false, "wait until the run has ended")
-	return func(ctx context.Context, args []string) error {
-		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error { return a.trigger(ctx, c, s, *wait) })
+func (a *app) scheduleTriggerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "trigger [SCHEDULE]", Short: "run it now",
 	}
+	f := cmd.Flags()
+	wait := f.Bool("wait", false, "wait until the run has ended")
+	cmd.ValidArgsFunction = a.arguments(scheduleIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
+		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error { return a.trigger(ctx, c, s, *wait) })
+	})
 }
 
 // trigger runs the schedule now. If a run is active, the new one begins after it, because it may be needed for later
@@ -251,16 +247,16 @@ type backfilled struct {
 	Nights []time.Time `json:"nights"`
 }
 
-var scheduleBackfillCommand = command{
-	name: "schedule backfill", arguments: "[SCHEDULE]", flags: (*app).scheduleBackfillCommand,
-	summary:  "run it for past nights, one after the other",
-	examples: "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
-}
-
-func (a *app) scheduleBackfillCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) scheduleBackfillCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backfill [SCHEDULE]", Short: "run it for past nights, one after the other",
+		Example: "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
+	}
+	f := cmd.Flags()
 	from := f.String("from", "", "first day, in the schedule's time zone, or time")
 	to := f.String("to", "", "last day or time (default: now)")
-	return func(ctx context.Context, args []string) error {
+	cmd.ValidArgsFunction = a.arguments(scheduleIDs)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if *from == "" {
 			return usagef("--from is empty: want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z")
 		}
@@ -273,7 +269,7 @@ func (a *app) scheduleBackfillCommand(f *pflag.FlagSet) func(context.Context, []
 			}
 		}
 		return a.withSchedule(ctx, args, func(c client.Client, s *schedule) error { return a.backfill(ctx, c, s, *from, *to) })
-	}
+	})
 }
 
 // backfill runs the schedule for each of its times from from to to, one run after the other.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
@@ -20,6 +21,7 @@ import (
 	"axiommind/starter/client"
 )
 
+// searchOptions are the flags of search.
 type searchOptions struct {
 	query          client.Query
 	kinds          []string
@@ -35,14 +37,13 @@ type searchOptions struct {
 	given *pflag.FlagSet
 }
 
-var searchCommand = command{
-	name: "search", arguments: "TEXT…", flags: (*app).searchCommand,
-	summary: "find memories, with their evidence",
-	examples: "starter search which database holds the events --project demo\n" +
-		"starter search retry --type decision --explain",
-}
-
-func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) searchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "search TEXT…", Short: "find memories, with their evidence",
+		Example: "starter search which database holds the events --project demo\n" +
+			"starter search retry --type decision --explain",
+	}
+	f := cmd.Flags()
 	o := &searchOptions{}
 	f.StringVar(&o.query.Project, "project", "default", "project to search")
 	f.StringVar(&o.query.User, "user", "default", "user whose memories to search")
@@ -64,12 +65,14 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "most tokens of the printed hits (cl100k_base); 0: any number")
 	o.given = f
 	o.alphaGivenFlag = f.Lookup("alpha")
-	return func(ctx context.Context, args []string) error {
+	a.complete(cmd, "kind", fixed(retrieve.Kinds()...))
+	a.complete(cmd, "status", fixed(schema.Statuses()...))
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		if err := cmp.Or(table.Required("project", o.query.Project), table.Required("user", o.query.User)); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		return a.search(ctx, o, strings.Join(args, " "))
-	}
+	})
 }
 
 func (o *searchOptions) finish(text string) error {
@@ -307,7 +310,7 @@ func (a *app) findSearched(ctx context.Context, q *client.Query) error {
 		return nil
 	}
 	if _, err := llm.NewEmbedder(ctx, a.cfg.Embedder); err != nil {
-		return usageError{err} // Report a mistake before any server is contacted.
+		return badUsage(err) // Report a mistake before any server is contacted.
 	}
 	conn, err := a.clickHouse(ctx)
 	if err != nil {

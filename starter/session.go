@@ -63,7 +63,7 @@ func sessionAmong(ctx context.Context, conn driver.Conn, scope schema.SessionKey
 	for i, id := range ids {
 		ids[i] = unbroken(id)
 	}
-	return "", usageError{named.Several(ids[:min(len(ids), table.MostPrefixed)])}
+	return "", badUsage(named.Several(ids[:min(len(ids), table.MostPrefixed)]))
 }
 
 // knownSession returns an error if the session does not exist.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
@@ -20,26 +20,25 @@ type sessionRawOptions struct {
 	message int
 }
 
-var sessionRawCommand = command{
-	name: "session raw", arguments: "SESSION", flags: (*app).sessionRawCommand,
-	summary: "print the original messages of a session, from before redaction, if a worker kept them",
-	examples: "starter session raw today --raw-key-file raw.keys\n" +
-		"starter session raw today --user ann --message 7 --raw-key-file raw.keys",
-}
-
-func (a *app) sessionRawCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) sessionRawCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "raw SESSION", Short: "print the original messages of a session, from before redaction, if a worker kept them",
+		Example: "starter session raw today --raw-key-file raw.keys\n" +
+			"starter session raw today --user ann --message 7 --raw-key-file raw.keys",
+	}
+	f := cmd.Flags()
 	var o sessionRawOptions
 	f.StringVar(&o.key.Project, "project", "default", "project of the session")
 	f.StringVar(&o.key.User, "user", "default", "user of the session")
 	f.StringVar(&o.key.Agent, "agent", "", "agent of the session")
 	f.IntVar(&o.message, "message", -1, "one message, by its position (default: all that redaction changed)")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		o.key.SessionID = args[0]
 		if f.Changed("message") && o.message < 0 {
 			return usagef("--message %d: want a position, from 0", o.message)
 		}
 		return a.sessionRaw(ctx, o)
-	}
+	})
 }
 
 func (a *app) sessionRaw(ctx context.Context, o sessionRawOptions) error {
@@ -48,7 +47,7 @@ func (a *app) sessionRaw(ctx context.Context, o sessionRawOptions) error {
 	}
 	ring, err := keyring.Load("raw", a.cfg.RawKeyFile)
 	if err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	conn, err := a.clickHouse(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
@@ -15,19 +15,18 @@ import (
 	"axiommind/schema"
 )
 
-var sessionsCommand = command{
-	name: "sessions", flags: (*app).sessionsCommand,
-	summary: "list sessions, with their messages and tokens",
-}
-
-func (a *app) sessionsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) sessionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sessions", Short: "list sessions, with their messages and tokens",
+	}
+	f := cmd.Flags()
 	filter := build.Filter{All: true}
 	f.StringVar(&filter.Project, "project", "", "sessions of one project (default: all)")
 	f.StringVar(&filter.User, "user", "", "sessions of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
 	var p page
 	p.add(f, defaultPage, maxPage, "the last processed first")
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -42,7 +41,7 @@ func (a *app) sessionsCommand(f *pflag.FlagSet) func(context.Context, []string) 
 			return err
 		}
 		return list(a, &p, rows, strings.Replace(noBuilds(filter), "build", "session", 1), printSessions)
-	}
+	})
 }
 
 func printSessions(w io.Writer, rows []build.SessionRow) error {
@@ -58,20 +57,19 @@ func printSessions(w io.Writer, rows []build.SessionRow) error {
 	return nil
 }
 
-var sessionShowCommand = command{
-	name: "session show", arguments: "SESSION", flags: (*app).sessionShowCommand,
-	summary: "show how long a session is by now, and a summary of it so far",
-}
-
-func (a *app) sessionShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) sessionShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show SESSION", Short: "show how long a session is by now, and a summary of it so far",
+	}
+	f := cmd.Flags()
 	var key schema.SessionKey
 	f.StringVar(&key.Project, "project", "default", "project of the session")
 	f.StringVar(&key.User, "user", "default", "user of the session")
 	f.StringVar(&key.Agent, "agent", "", "agent of the session")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		key.SessionID = args[0]
 		if err := key.Validate(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
@@ -89,7 +87,7 @@ func (a *app) sessionShowCommand(f *pflag.FlagSet) func(context.Context, []strin
 			return usagef("there is no session %q of project %q, user %q and agent %q", key.SessionID, key.Project, key.User, key.Agent)
 		}
 		return a.print(shown, func(w io.Writer) error { return printRunning(w, shown) })
-	}
+	})
 }
 
 // sizeOf is the size of a session in words.

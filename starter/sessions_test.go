@@ -38,7 +38,7 @@ func TestSessionGoingOn(t *testing.T) {
 		requireHarmless(t, o)
 		return o.out
 	}
-	show := func() tier.RunningSession {
+	shown := func() tier.RunningSession {
 		t.Helper()
 		return decode[tier.RunningSession](t, output{out: run("", "session", "show", session, "-o", "json")})
 	}
@@ -55,12 +55,12 @@ func TestSessionGoingOn(t *testing.T) {
 	eventually(t, func() bool {
 		return c.run("session", "show", session, "--user", user, "--project", c.project).code == exitOK
 	})
-	before := show()
+	before := shown()
 	require.Equal(t, 1, before.PendingTranscripts)
 	require.Zero(t, before.Messages)
 
 	run("", "queue", "flush")
-	read := show()
+	read := shown()
 	require.GreaterOrEqual(t, read.Messages, len(messages))
 	require.Equal(t, read.Messages, read.Flushed)
 	require.InDelta(t, tokens, read.Tokens, float64(tokens)/10)
@@ -68,8 +68,8 @@ func TestSessionGoingOn(t *testing.T) {
 
 	say("m1", "We decided to keep the parser in one file.")
 	say("m1", "We decided to keep the parser in one file.")
-	eventually(t, func() bool { return show().Pending > 0 })
-	now := show()
+	eventually(t, func() bool { return shown().Pending > 0 })
+	now := shown()
 	require.Equal(t, 1, now.Pending, "a message that was enqueued twice is one")
 	require.Equal(t, read.Messages+1, now.Messages)
 	require.Equal(t, read.Tokens+text.EstimateTokens("We decided to keep the parser in one file."), now.Tokens)
@@ -86,5 +86,5 @@ func TestSessionGoingOn(t *testing.T) {
 	require.Contains(t, []schema.BuildStatus{schema.BuildSuccess, schema.BuildEmpty}, rows[0].Status)
 	require.Contains(t, run("", "sessions"), "TOKENS (EST.)")
 	run("", "queue", "flush")
-	require.Equal(t, now.Total, show().Total)
+	require.Equal(t, now.Total, shown().Total)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 // installCompletion explains how to install the completions in a shell.
@@ -26,16 +26,15 @@ PowerShell, in your profile:
 
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
-var completionCommand = command{
-	name: "completion", arguments: "SHELL", flags: (*app).completionCommand,
-	summary:  "print the completion script of a shell",
-	details:  installCompletion,
-	examples: "starter completion bash",
-}
-
 // completionCommand writes the completion script for a shell.
-func (a *app) completionCommand(*pflag.FlagSet) func(context.Context, []string) error {
-	return func(_ context.Context, args []string) error {
+func (a *app) completionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "completion SHELL", Short: "print the completion script of a shell",
+		Long:    installCompletion,
+		Example: "starter completion bash",
+	}
+	cmd.ValidArgsFunction = a.arguments(fixed(shells()...))
+	return a.offline(cmd, func(_ context.Context, args []string) error {
 		root := a.root
 		var err error
 		switch args[0] {
@@ -54,5 +53,5 @@ func (a *app) completionCommand(*pflag.FlagSet) func(context.Context, []string) 
 			return fmt.Errorf("write completion for %s: %w", args[0], err)
 		}
 		return nil
-	}
+	})
 }

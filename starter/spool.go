@@ -31,7 +31,7 @@ func (a *app) spool(ctx context.Context, o *processOptions) (paths []string, err
 	case errors.Is(err, format.ErrTryAgain):
 		return nil, err
 	case err != nil:
-		return nil, usageError{err}
+		return nil, badUsage(err)
 	}
 	if sessions, err = o.named(sessions); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/boundary"
@@ -20,15 +20,14 @@ import (
 	"axiommind/schema"
 )
 
-var taskShowCommand = command{
-	name: "task show", arguments: "TASK", flags: (*app).taskShowCommand,
-	summary: "show a task, its blockers and its history with evidence",
-}
-
-func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) taskShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show TASK", Short: "show a task, its blockers and its history with evidence",
+	}
+	f := cmd.Flags()
 	o := &taskFlags{}
 	o.add(f)
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
 			detail, err := q.GetTaskDetail(ctx, s, args[0])
 			if err != nil {
@@ -36,9 +35,10 @@ func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) 
 			}
 			return a.print(detail, func(w io.Writer) error { return printTask(w, detail) })
 		})
-	}
+	})
 }
 
+// printTask writes a task with its blockers and history.
 func printTask(w io.Writer, d task.Detail) error {
 	var b strings.Builder
 	t := d.Task
@@ -74,14 +74,13 @@ func printTask(w io.Writer, d task.Detail) error {
 	return err
 }
 
-var taskSetCommand = command{
-	name: "task set", arguments: "TASK", flags: (*app).taskSetCommand,
-	summary: "change a task",
-	examples: "starter task set 0a1b2c3d --status done --reason 'merged on Friday'\n" +
-		"starter task set 0a1b2c3d --block PROJ-7 --block 'the legal review'",
-}
-
-func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) taskSetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set TASK", Short: "change a task",
+		Example: "starter task set 0a1b2c3d --status done --reason 'merged on Friday'\n" +
+			"starter task set 0a1b2c3d --block PROJ-7 --block 'the legal review'",
+	}
+	f := cmd.Flags()
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the task")
 	f.StringVar((*string)(&c.Status), "status", "", "pending, in_progress, blocked, done or cancelled")
@@ -90,89 +89,90 @@ func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringArrayVar(&c.Block, "block", nil, "blocker to add: an address, an issue, a task or any text (may be repeated)")
 	f.StringArrayVar(&c.Unblock, "unblock", nil, "blocker to remove (may be repeated)")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	a.complete(cmd, "status", fixed(schema.TaskStatuses()...))
+	a.complete(cmd, "priority", fixed(schema.TaskPriorities()...))
+	blockers := entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact)
+	a.complete(cmd, "block", blockers)
+	a.complete(cmd, "unblock", blockers)
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		err := cmp.Or(oneOfOrNone("status", c.Status, schema.TaskStatuses()), oneOfOrNone("priority", c.Priority, schema.TaskPriorities()))
 		if err != nil {
 			return err
 		}
 		c.TaskID = args[0]
-		return a.command(ctx, c)
+		return a.changeTask(ctx, c)
+	})
+}
+
+func (a *app) taskMergeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "merge TASK INTO", Short: "make a task part of another one",
 	}
-}
-
-var taskMergeCommand = command{
-	name: "task merge", arguments: "TASK INTO", flags: (*app).taskMergeCommand,
-	summary: "make a task part of another one",
-}
-
-func (a *app) taskMergeCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the tasks")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		c.TaskID, c.MergeInto = args[0], args[1]
-		return a.command(ctx, c)
+		return a.changeTask(ctx, c)
+	})
+}
+
+func (a *app) conditionResolveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resolve CONDITION TARGET", Short: "resolve a condition to a task or an artifact",
+		Example: "starter condition resolve 0a1b2c3d PROJ-7",
 	}
-}
-
-var conditionResolveCommand = command{
-	name: "condition resolve", arguments: "CONDITION TARGET", flags: (*app).conditionResolveCommand,
-	summary:  "resolve a condition to a task or an artifact",
-	examples: "starter condition resolve 0a1b2c3d PROJ-7",
-}
-
-func (a *app) conditionResolveCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the condition")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		c.ConditionID, c.ResolveTo = args[0], args[1]
-		return a.command(ctx, c)
+		return a.changeTask(ctx, c)
+	})
+}
+
+func (a *app) artifactCloseCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "close ARTIFACT", Short: "close an artifact",
+		Example: "starter artifact close https://git.example.com/shop/pulls/7",
 	}
-}
-
-var artifactCloseCommand = command{
-	name: "artifact close", arguments: "ARTIFACT", flags: (*app).artifactCloseCommand,
-	summary:  "close an artifact",
-	examples: "starter artifact close https://git.example.com/shop/pulls/7",
-}
-
-func (a *app) artifactCloseCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the artifact")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		c.CloseArtifact = args[0]
-		return a.command(ctx, c)
+		return a.changeTask(ctx, c)
+	})
+}
+
+func (a *app) taskConfirmCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "confirm [TASK…]", Short: "close tasks that are reported done",
+		Example: "starter task confirm 0a1b2c3d 4e5f6071\n" +
+			"starter task confirm --all",
 	}
-}
-
-var taskConfirmCommand = command{
-	name: "task confirm", arguments: "[TASK…]", flags: (*app).taskConfirmCommand,
-	summary: "close tasks that are reported done",
-	examples: "starter task confirm 0a1b2c3d 4e5f6071\n" +
-		"starter task confirm --all",
-}
-
-func (a *app) taskConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	f := cmd.Flags()
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the tasks")
 	f.BoolVar(&c.ConfirmAll, "all", false, "every task that is reported done")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
-	return func(ctx context.Context, args []string) error {
+	return a.online(cmd, func(ctx context.Context, args []string) error {
 		c.Confirm = args
 		if c.ConfirmAll == (len(args) > 0) {
 			return usagef("give the tasks to confirm, or --all; tasks --reported-done lists them")
 		}
-		return a.command(ctx, c)
-	}
+		return a.changeTask(ctx, c)
+	})
 }
 
-// command sends the command to the project's writer and waits until it is done.
-func (a *app) command(ctx context.Context, c task.Command) error {
+// changeTask sends the command to the project's writer and waits until it is done.
+func (a *app) changeTask(ctx context.Context, c task.Command) error {
 	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	var result task.Result
 	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
@@ -205,7 +205,7 @@ func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake .
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())
 		if slices.Contains(append(mistake, schema.ErrorInvalidInput), application.Type()) {
-			return usageError{err}
+			return badUsage(err)
 		}
 	}
 	return err
@@ -230,6 +230,7 @@ func printChanges(w io.Writer, r task.Result) error {
 	return err
 }
 
+// changeText describes a change of a task.
 func changeText(c task.Change) string {
 	text := c.Kind
 	switch c.Kind {

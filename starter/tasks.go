@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/eventlog"
@@ -75,7 +76,7 @@ func (a *app) withQueries(ctx context.Context, o *taskFlags, fn func(*task.Queri
 	defer func() { _ = conn.Close() }()
 	err = fn(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), selection)
 	if errors.Is(err, task.ErrCommand) || errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrAmbiguous) {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return err
 }
@@ -98,15 +99,14 @@ func (a *app) namedTasks(ctx context.Context, project string, given []string) ([
 	})
 }
 
-var blockedCommand = command{
-	name: "blocked", flags: (*app).blockedCommand,
-	summary: "list blocked tasks and their blockers",
-}
-
-func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) blockedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "blocked", Short: "list blocked tasks and their blockers",
+	}
+	f := cmd.Flags()
 	o := &taskList{}
 	o.add(f)
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
 			views, err := q.ListBlockedTasks(ctx, s)
 			if err != nil {
@@ -114,7 +114,7 @@ func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) e
 			}
 			return list(a, &o.page, views, "nothing is blocked in "+o.place(), printBlocked)
 		})
-	}
+	})
 }
 
 // place describes the selection for a message about an empty result.
@@ -183,21 +183,21 @@ func dayOf(t time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-var tasksCommand = command{
-	name: "tasks", flags: (*app).tasksCommand,
-	summary: "list tasks",
-	examples: "starter tasks --status blocked\n" +
-		"starter tasks --as-of 2026-11-01",
-}
-
-func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) tasksCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "tasks", Short: "list tasks",
+		Example: "starter tasks --status blocked\n" +
+			"starter tasks --as-of 2026-11-01",
+	}
+	f := cmd.Flags()
 	o := &taskList{}
 	o.add(f)
 	status := f.String("status", "", "pending, in_progress, blocked, done or cancelled")
 	onlySuggested := f.Bool("only-suggested", false, "tasks whose blockers are only suggested")
 	placeholder := f.Bool("placeholder", false, "tasks blocked by something unknown")
 	reported := f.Bool("reported-done", false, "tasks that are reported done, for task confirm")
-	return func(ctx context.Context, _ []string) error {
+	a.complete(cmd, "status", fixed(schema.TaskStatuses()...))
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		chosen := 0
 		for _, set := range []bool{*status != "", *onlySuggested, *placeholder, *reported} {
 			if set {
@@ -238,7 +238,7 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 			}
 			return list(a, &o.page, views, none, printTasks)
 		})
-	}
+	})
 }
 
 // printReported lists tasks that are reported done, with the quote of the report.
@@ -268,15 +268,14 @@ func printTasks(w io.Writer, views []task.View) error {
 	return nil
 }
 
-var conditionsResolvedCommand = command{
-	name: "conditions resolved", flags: (*app).conditionsResolvedCommand,
-	summary: "list resolved conditions and their targets",
-}
-
-func (a *app) conditionsResolvedCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) conditionsResolvedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resolved", Short: "list resolved conditions and their targets",
+	}
+	f := cmd.Flags()
 	o := &taskList{}
 	o.add(f)
-	return func(ctx context.Context, _ []string) error {
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
 		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
 			conditions, err := q.ListResolvedConditions(ctx, s)
 			if err != nil {
@@ -284,7 +283,7 @@ func (a *app) conditionsResolvedCommand(f *pflag.FlagSet) func(context.Context, 
 			}
 			return list(a, &o.page, conditions, "no condition is resolved in "+o.place(), printConditions)
 		})
-	}
+	})
 }
 
 func printConditions(w io.Writer, conditions []task.ResolvedCondition) error {

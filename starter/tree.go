@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,7 +25,6 @@ import (
 // run runs the command that the arguments name. Cobra parses and completes it, but all output is the program's own.
 func (a *app) run(ctx context.Context, args []string) error {
 	root := a.tree()
-	a.root = root
 	root.SetArgs(append([]string{}, args...))
 	root.SetIn(a.in)
 	root.SetOut(a.exact)
@@ -38,58 +39,78 @@ func (a *app) run(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// tree returns the command line as a cobra tree.
-func (a *app) tree() *cobra.Command { return a.treeOf(sections) }
+// isSetting is the annotation of the flags that all commands share.
+const isSetting = "setting"
 
-// treeOf returns the tree of the commands. A command that runs and has subcommands must precede these in sections.
-func (a *app) treeOf(sections []section) *cobra.Command {
-	root := a.parent("starter", "AxiomMind: long-term memory with proof", rootExamples)
+// unsorted keeps the commands in the order of the program, by importance.
+var unsorted = sync.OnceFunc(func() { cobra.EnableCommandSorting = false })
+
+// tree returns the tree of the groups' commands.
+func (a *app) tree() *cobra.Command {
+	unsorted()
+	root := a.parent("starter", "AxiomMind: long-term memory with proof")
+	root.Example = rootExamples
 	root.Long = sentence(root.Short) + "\n\n" + rootNotes
 	root.Version = service.Version()
 	root.SetVersionTemplate("starter {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.DisableAutoGenTag = true
 	root.SetHelpCommand(a.helpCommand(root))
-	shared := a.settings()
-	for _, s := range sections {
-		for _, c := range s.commands {
-			at := root
-			words := strings.Fields(c.name)
-			for _, word := range words[:len(words)-1] {
-				at = a.child(at, word)
+	a.root = root
+	for i := range a.groups {
+		g := &a.groups[i]
+		for _, c := range g.commands(a) {
+			g.leaves = slices.AppendSeq(g.leaves, leaves(c))
+			at := childOf(root, c.Name())
+			if at == nil {
+				root.AddCommand(c)
+				continue
 			}
-			leaf := a.leaf(&c, words[len(words)-1], s.offline)
-			if !s.offline {
-				leaf.Flags().AddFlagSet(shared)
-				a.completeFlags(&c, leaf, shared)
+			for _, child := range c.Commands() { // Several groups have commands below one word.
+				c.RemoveCommand(child)
+				at.AddCommand(child)
 			}
-			leaf.SetHelpFunc(func(*cobra.Command, []string) { a.commandHelp(&c, leaf, shared) })
-			at.AddCommand(leaf)
 		}
 	}
 	return root
 }
 
-// child returns the command with the name, as a parent for others. It creates a missing one.
-func (a *app) child(at *cobra.Command, name string) *cobra.Command {
-	c := (*cobra.Command)(nil)
-	for _, there := range at.Commands() {
-		if there.Name() == name {
-			c = there
-		}
-	}
-	if c == nil {
-		c = a.parent(name, parents[name], "")
-		at.AddCommand(c)
-	}
-	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The root's help command covers all commands.
-	return c
+// Annotations of commands: isParent marks one that only contains others, and isRepeated one that does the same as its parent.
+const (
+	isParent   = "parent"
+	isRepeated = "repeated"
+)
+
+// leaves yields the commands that run, from c down.
+func leaves(c *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) { eachLeaf(c, yield) }
 }
 
-// parent creates a command that only groups others and prints that when it is called.
-func (a *app) parent(name, summary, examples string) *cobra.Command {
+func eachLeaf(c *cobra.Command, yield func(*cobra.Command) bool) bool {
+	if c.Annotations[isParent] == "" && c.Runnable() && !c.Hidden && c.Name() != "help" && !yield(c) {
+		return false
+	}
+	for _, child := range c.Commands() {
+		if !eachLeaf(child, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func childOf(at *cobra.Command, name string) *cobra.Command {
+	for _, c := range at.Commands() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// parent returns a command that only contains others, and lists them if it is called.
+func (a *app) parent(name, summary string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: name + " COMMAND", Short: summary, Example: examples,
+		Use: name + " COMMAND", Short: summary, Annotations: map[string]string{isParent: "true"},
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -101,40 +122,51 @@ func (a *app) parent(name, summary, examples string) *cobra.Command {
 	}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) { a.parentHelp(c) })
 	c.Flags().BoolP("help", "h", false, helpUsage)
+	return with(c, commands...)
+}
+
+// with adds commands below a command.
+func with(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The root's help command covers all commands.
+	c.AddCommand(commands...)
 	return c
 }
 
-// leaf creates a command that runs.
-func (a *app) leaf(c *command, name string, offline bool) *cobra.Command {
-	leaf := &cobra.Command{
-		Use: strings.TrimSpace(name + " " + c.arguments), Short: c.summary, Example: c.examples,
-		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeArguments(c),
-		Long: sentence(c.summary),
+// repeated returns the command under the name, below another that does the same. They share a line in the help.
+func repeated(c *cobra.Command, name string) *cobra.Command {
+	c.Use = name
+	c.Annotations = map[string]string{isRepeated: "true"}
+	return c
+}
+
+// online completes a command that uses servers: it takes the settings and --output. Its arguments are those of its usage line
+// ("TASK…" is one or more, "[TASK…]" any number), where a word decides how they are completed (see [argumentValues]). run gets
+// the arguments after they and the names in flags are checked.
+func (a *app) online(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
+	a.outputFlag(cmd.Flags())
+	cmd.Flags().AddFlagSet(a.settings())
+	return a.offline(cmd, run)
+}
+
+// offline completes a command that uses no server and takes no settings.
+func (a *app) offline(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
+	details := cmd.Long
+	cmd.Long = strings.TrimSpace(sentence(cmd.Short) + "\n\n" + details)
+	cmd.SilenceErrors, cmd.SilenceUsage, cmd.DisableFlagsInUseLine = true, true, true
+	cmd.Flags().BoolP("help", "h", false, helpUsage)
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = a.completeArguments
 	}
-	if more := c.details; more != "" {
-		leaf.Long += "\n\n" + more
-	}
-	own := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
-	run := c.flags(a, own)
-	own.BoolP("help", "h", false, helpUsage)
-	if !offline {
-		a.outputFlag(own)
-	}
-	leaf.Flags().AddFlagSet(own)
-	a.completeFlags(c, leaf, own)
-	leaf.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.prepare(cmd.Flags()); err != nil {
-			return err
-		}
-		if _, most := c.takes(); most == 0 && len(args) > 0 && leaf.HasSubCommands() {
-			return unknown(leaf, args)
-		}
-		if err := cmp.Or(checkCount(c, args), checkNames(own, c, args)); err != nil {
+	a.completeFlags(cmd)
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.commandHelp(cmd, details) })
+	cmd.Args = checkCount
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cmp.Or(a.prepare(cmd.Flags()), checkNames(cmd, args)); err != nil {
 			return err
 		}
 		return run(cmd.Context(), args)
 	}
-	return leaf
+	return cmd
 }
 
 const helpUsage = "show this help"
@@ -145,18 +177,22 @@ const (
 	outputJSON = "json"
 )
 
+// outputFlag declares --output.
 func (a *app) outputFlag(f *pflag.FlagSet) {
 	f.StringVarP(&a.output, "output", "o", outputText, "text or json")
 }
 
-// settings returns the flags that a variable or a file can also set.
+// settings returns the flags that a variable or a file can also set. All commands share them.
 func (a *app) settings() *pflag.FlagSet {
-	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	a.cfg.Flags(f)
-	a.cfg.LogLevel, a.cfg.ConnectTimeout = "error", patience
-	f.Lookup("log-level").DefValue = a.cfg.LogLevel
-	f.Lookup("connect-timeout").DefValue = a.cfg.ConnectTimeout.String()
-	return f
+	if a.shared == nil {
+		a.shared = pflag.NewFlagSet("settings", pflag.ContinueOnError)
+		a.cfg.Flags(a.shared)
+		a.cfg.LogLevel, a.cfg.ConnectTimeout = "error", patience
+		a.shared.Lookup("log-level").DefValue = a.cfg.LogLevel
+		a.shared.Lookup("connect-timeout").DefValue = a.cfg.ConnectTimeout.String()
+		a.shared.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{isSetting: {}} })
+	}
+	return a.shared
 }
 
 // prepare completes the flags from variables and the file, and validates the flags that all commands share.
@@ -168,36 +204,79 @@ func (a *app) prepare(f *pflag.FlagSet) error {
 		return nil
 	}
 	if err := a.cfg.Load(f, a.getenv, service.LocalConfigFile()); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	if err := oneOf("embedder", a.cfg.Embedder.Provider, embedders()); err != nil {
 		return err
 	}
 	if _, err := service.NewLogger(a.cfg); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return nil
 }
 
 func embedders() []string { return llm.EmbedderProviders() }
 
-func checkCount(c *command, args []string) error {
-	least, most := c.takes()
+// checkCount compares the number of arguments with the usage line.
+func checkCount(c *cobra.Command, args []string) error {
+	least, most := takes(c)
 	switch {
 	case len(args) < least && most < 0:
-		return usagef("%s takes at least %s: starter %s", c.name, plural(least, "argument", "arguments"), c.usage())
+		return usagef("%s takes at least %s: %s", path(c), plural(least, "argument", "arguments"), usageLine(c))
+	case most == 0 && len(args) > 0 && c.HasSubCommands():
+		return unknown(c, args)
 	case most == 0 && len(args) > 0:
-		return usagef("%s takes no arguments, not %d: starter %s", c.name, len(args), c.usage())
+		return usagef("%s takes no arguments, not %d: %s", path(c), len(args), usageLine(c))
 	case len(args) < least, most >= 0 && len(args) > most:
-		return usagef("%s takes %s, not %d: starter %s", c.name, plural(most, "argument", "arguments"), len(args), c.usage())
+		return usagef("%s takes %s, not %d: %s", path(c), plural(most, "argument", "arguments"), len(args), usageLine(c))
 	}
 	return nil
 }
 
+// path returns the words that call the command, without the program.
+func path(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "starter ") }
+
+// usageLine returns the program, the words and the arguments of the command.
+func usageLine(c *cobra.Command) string {
+	return strings.TrimSpace(c.CommandPath() + " " + strings.Join(arguments(c), " "))
+}
+
+// arguments returns the words for the arguments in the usage line.
+func arguments(c *cobra.Command) []string { return strings.Fields(c.Use)[1:] }
+
+// takes returns the bounds of the number of arguments. most is -1 if there is no upper bound.
+func takes(c *cobra.Command) (least, most int) {
+	for _, word := range arguments(c) {
+		if !strings.HasPrefix(word, "[") {
+			least++
+		}
+		if most++; strings.Contains(word, "…") {
+			return least, -1
+		}
+	}
+	return least, most
+}
+
+// argument returns the word for the nth argument, without brackets and dots.
+func argument(c *cobra.Command, n int) string {
+	words := arguments(c)
+	switch _, most := takes(c); {
+	case len(words) == 0, most >= 0 && n >= most:
+		return ""
+	}
+	return strings.Trim(words[min(n, len(words)-1)], "[]…")
+}
+
+// ids are the words for arguments that are ids.
+var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION", "PROPOSAL", "FACT"}
+
+// isID reports whether the word of an argument stands for an id.
+func isID(word string) bool { return slices.Contains(ids, word) }
+
 // checkNames refuses invalid names and ids before any server is contacted.
-func checkNames(f *pflag.FlagSet, c *command, args []string) error {
+func checkNames(c *cobra.Command, args []string) error {
 	for _, name := range []string{"project", "user", "agent", "session"} {
-		flag := f.Lookup(name)
+		flag := c.Flags().Lookup(name)
 		if flag == nil {
 			continue
 		}
@@ -205,14 +284,14 @@ func checkNames(f *pflag.FlagSet, c *command, args []string) error {
 			return usagef("--%s is empty", name)
 		}
 		if err := schema.CheckName("--"+name, flag.Value.String()); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 	}
 	for i, arg := range args {
 		switch {
 		case strings.TrimSpace(arg) == "":
-			return usagef("argument %d is empty: starter %s", i+1, c.usage())
-		case isID(c.argument(i)) && (!utf8.ValidString(arg) || strings.ContainsFunc(arg, unicode.IsControl)):
+			return usagef("argument %d is empty: %s", i+1, usageLine(c))
+		case isID(argument(c, i)) && (!utf8.ValidString(arg) || strings.ContainsFunc(arg, unicode.IsControl)):
 			return usagef("argument %d, %q, holds a control character", i+1, arg)
 		}
 	}
@@ -223,7 +302,7 @@ func checkNames(f *pflag.FlagSet, c *command, args []string) error {
 func flagError(c *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
-		return usageError{settings.FlagError(err)}
+		return badUsage(settings.FlagError(err))
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -242,8 +321,8 @@ func unknown(parent *cobra.Command, args []string) error {
 	}
 	near := service.Nearest(args[0], names)
 	if parent.HasParent() {
-		path := strings.TrimPrefix(parent.CommandPath(), "starter ")
-		return usagef("there is no command %q%s; the commands of %s are %s", path+" "+args[0], service.DidYouMean(near), path, strings.Join(names, ", "))
+		return usagef("there is no command %q%s; the commands of %s are %s", path(parent)+" "+args[0], service.DidYouMean(near), path(parent),
+			strings.Join(names, ", "))
 	}
 	for _, topic := range help.Topics() {
 		if !slices.Contains(names, topic.Name) {
@@ -251,9 +330,9 @@ func unknown(parent *cobra.Command, args []string) error {
 		}
 	}
 	near = service.Nearest(args[0], names)
-	for _, c := range all() {
-		if first, last, two := strings.Cut(c.name, " "); two && (last == args[0] || first+"-"+last == args[0] || first+last == args[0]) {
-			near = append(near, c.name)
+	for c := range leaves(parent) {
+		if first, last, two := strings.Cut(path(c), " "); two && (last == args[0] || first+"-"+last == args[0] || first+last == args[0]) {
+			near = append(near, path(c))
 		}
 	}
 	return usagef("there is no command %q%s; run starter help", args[0], service.DidYouMean(near))

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -19,18 +19,17 @@ import (
 	"axiommind/schema"
 )
 
-var verifyCommand = command{
-	name: "verify", flags: (*app).verifyCommand,
-	summary: "check every stored span against the log again",
-}
-
-func (a *app) verifyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) verifyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "verify", Short: "check every stored span against the log again",
+	}
+	f := cmd.Flags()
 	var scope schema.SessionKey
 	f.StringVar(&scope.Project, "project", "", "evidence of one project (default: all)")
 	f.StringVar(&scope.User, "user", "", "evidence of one user (default: all)")
 	f.StringVar(&scope.Agent, "agent", "", "evidence of one agent (default: all)")
 	f.StringVar(&scope.SessionID, "session", "", "evidence of one session")
-	return func(ctx context.Context, _ []string) error { return a.verify(ctx, scope) }
+	return a.online(cmd, func(ctx context.Context, _ []string) error { return a.verify(ctx, scope) })
 }
 
 // verify prints each finding immediately. With JSON output it prints all of them at the end.
@@ -43,7 +42,7 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 	if scope.SessionID, err = findAnySession(ctx, conn, scope); err != nil {
 		return err
 	}
-	tally, findings, err := a.audit(ctx, conn, scope)
+	tally, findings, err := a.auditEvidence(ctx, conn, scope)
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 }
 
 // audit checks the evidence in the scope and shows progress. It returns the findings that were not printed.
-func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
+func (a *app) auditEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
 	tally, findings := audit.NewTally(), []audit.Finding{}
 	reader := entry.NewReader(conn)
 	total, err := reader.CountAllEvidence(ctx, scope)
@@ -127,6 +126,7 @@ func inScope(scope schema.SessionKey) string {
 	return text
 }
 
+// printFinding writes a finding of the audit.
 func printFinding(w io.Writer, f audit.Finding) error {
 	var b strings.Builder
 	say(&b, "FALSE  session %s", f.SessionID)
@@ -153,6 +153,7 @@ func printFinding(w io.Writer, f audit.Finding) error {
 	return err
 }
 
+// short returns the beginning of an id that people type.
 func short(id string) string { return id[:min(8, len(id))] }
 
 // tallyLine summarizes the audit in one line.

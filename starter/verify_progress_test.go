@@ -41,7 +41,7 @@ func TestVerifyTells(t *testing.T) {
 	for _, interactive := range []bool{false, true} {
 		var out, errOut bytes.Buffer
 		a := &app{out: &out, errOut: &errOut, exact: &out, drawn: &errOut, getenv: func(string) string { return "" }, interactive: interactive, quiet: time.Microsecond}
-		require.Zero(t, a.main(context.Background(), []string{"verify", "--clickhouse-dsn", dsn, "-o", "json"}), errOut.String())
+		require.Zero(t, program(context.Background(), a, []string{"verify", "--clickhouse-dsn", dsn, "-o", "json"}), errOut.String())
 		require.Contains(t, errOut.String(), "entries verified")
 		require.NotContains(t, out.String(), "entries verified")
 		require.Contains(t, out.String(), `"entries": 12`)

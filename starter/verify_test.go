@@ -196,7 +196,7 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	a := &app{out: t.Output(), errOut: t.Output(), getenv: func(string) string { return "" }}
-	require.Equal(t, exitFailed, a.main(ctx, append([]string{"verify"}, c.servers...)), "cancelled")
+	require.Equal(t, exitFailed, program(ctx, a, append([]string{"verify"}, c.servers...)), "cancelled")
 }
 
 func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/transcript"
 	"axiommind/activities/transcript/format"
@@ -40,28 +40,28 @@ const (
 	fullPause = time.Minute
 )
 
+// watchOptions are the flags of watch.
 type watchOptions struct {
 	enqueueOptions
 	interval time.Duration
 	since    string
 }
 
-var watchCommand = command{
-	name: "watch", arguments: "DIR…", flags: (*app).watchCommand,
-	summary: "enqueue the sessions of transcripts that are new or have grown, until it is stopped",
-	details: `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed.
+func (a *app) watchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "watch DIR…", Short: "enqueue the sessions of transcripts that are new or have grown, until it is stopped",
+		Long: `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed.
 The state of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user
 and agent.`,
-	examples: "starter watch ~/.claude/projects ~/.codex/sessions\n" +
-		"starter watch ~/agent --project demo --since 7d",
-}
-
-func (a *app) watchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+		Example: "starter watch ~/.claude/projects ~/.codex/sessions\n" +
+			"starter watch ~/agent --project demo --since 7d",
+	}
+	f := cmd.Flags()
 	o := &watchOptions{}
 	o.add(f)
 	f.DurationVar(&o.interval, "interval", watchInterval, "how often to look")
 	f.StringVar(&o.since, "since", "", "also changes since then, of files not watched before, like 7d or 2006-01-02")
-	return func(ctx context.Context, dirs []string) error { return a.watch(ctx, o, dirs) }
+	return a.online(cmd, func(ctx context.Context, dirs []string) error { return a.watch(ctx, o, dirs) })
 }
 
 func (a *app) watch(ctx context.Context, o *watchOptions, dirs []string) error {
@@ -88,7 +88,7 @@ func (a *app) watch(ctx context.Context, o *watchOptions, dirs []string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	state, err := openWatchState(a.cfg.State, roots, o)
+	state, err := openWatchState(a.cfg.State, roots, o.input)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (c *cli) watch(t *testing.T, args ...string) *watching {
 	w, ended := &watching{}, make(chan int, 1)
 	a := &app{in: strings.NewReader(""), out: locked{w, &w.out}, errOut: locked{w, &w.err}, getenv: func(name string) string { return c.env[name] }}
 	args = append(append([]string{"watch", "--interval", "50ms", "--project", c.project}, args...), c.servers...)
-	go func() { ended <- a.main(ctx, args) }()
+	go func() { ended <- program(ctx, a, args) }()
 	w.stop = sync.OnceValue(func() int {
 		cancel()
 		return <-ended

@@ -23,8 +23,10 @@ type fileMark struct {
 	Modified int64 `json:"modified"`
 }
 
+// markOf returns the mark of a file.
 func markOf(info fs.FileInfo) fileMark { return fileMark{info.Size(), info.ModTime().UnixNano()} }
 
+// time returns when the file was modified.
 func (m fileMark) time() time.Time { return time.Unix(0, m.Modified) }
 
 // with adds the mark of a database's write-ahead log. Both size and time count, because the log may be deleted and created
@@ -60,11 +62,10 @@ type watchState struct {
 }
 
 // openWatchState reads the state of the directories and the scope. An invalid or missing state starts empty.
-func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchState, error) {
+func openWatchState(dir statedir.Dir, roots []string, in schema.ProcessSessionInput) (*watchState, error) {
 	if dir == "" {
 		return nil, errors.New("find a place for the state of watch: there is no home directory; set HOME or XDG_STATE_HOME")
 	}
-	in := o.input
 	sorted := slices.Sorted(slices.Values(roots))
 	name := schema.HashParts(append([]string{in.Project, in.User, in.Agent, in.Format, strconv.FormatBool(in.IncludeTools)}, sorted...)...)[:20]
 	scope := schema.Scope{Project: in.Project, User: in.User, Agent: in.Agent}
@@ -111,6 +112,7 @@ func readWatchState(path string) (*watchState, error) {
 	return s, err
 }
 
+// set stores the state of a file.
 func (s *watchState) set(path string, f watchedFile) {
 	s.Files[hashed(path)] = f
 	s.dirty = true
@@ -119,6 +121,7 @@ func (s *watchState) set(path string, f watchedFile) {
 // hashed returns the key of a file or session in the state.
 func hashed(name string) string { return schema.HashParts(name)[:32] }
 
+// begin marks the first scan as done.
 func (s *watchState) begin() {
 	s.dirty = s.dirty || !s.Begun
 	s.Begun = true

@@ -58,10 +58,10 @@ var errorTable = map[string][]row{
 	"eventlog.ErrCorrupt":          {{err: eventlog.ErrCorrupt, failureType: schema.ErrorCorruptLog, final: final}},
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
 	// Activities wait for a projection that is rebuilt, or that a person has to rebuild.
-	"eventlog.ErrRebuilding": {{err: eventlog.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
-	"eventlog.ErrCalledOff":  {{err: eventlog.ErrSwitchAborted, failureType: schema.ErrorStoreUnavailable}},
-	"eventlog.ErrShadowGone": {{err: eventlog.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
-	"eventlog.StaleError":    {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.ErrRebuilding":    {{err: eventlog.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.ErrSwitchAborted": {{err: eventlog.ErrSwitchAborted, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.ErrShadowGone":    {{err: eventlog.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
+	"eventlog.StaleError":       {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
 	// The cause is unknown if the log lacks an event that a caller was told of.
 	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
 

@@ -377,7 +377,7 @@ func standings(t *testing.T, s *eventlog.Store, p eventlog.Projector) eventlog.P
 }
 
 // A projection is behind when a stream of it holds a wanted event that it has not seen.
-func TestStandings(t *testing.T) {
+func TestProjectionStatuses(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)

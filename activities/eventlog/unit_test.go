@@ -185,6 +185,6 @@ func TestAppendOnly(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "BeginShadow", "Count", "Digest", "Drain", "EndSwitch", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold", "Load", "MessageKeys", "MessageTimes", "OpenShadow", "Project", "ProjectAll",
-		"ProjectTogether", "ProjectorNames", "Read", "Replay", "RowHashes", "SaveOffsets", "Standings", "Steady", "Stream", "Streams", "Totals", "Whole",
+		"ProjectTogether", "ProjectionStatuses", "ProjectorNames", "Read", "Replay", "RowHashes", "SaveOffsets", "Steady", "Stream", "Streams", "Totals", "Whole",
 	}, got)
 }

@@ -202,6 +202,6 @@ func (r *Ring) Derive(id, purpose string, size int) ([]byte, error) {
 func NewFile(id string) []byte {
 	raw := make([]byte, keyBytes)
 	_, _ = rand.Read(raw) // It never fails.
-	return []byte("# The first key encrypts, all of them decrypt. Data that they encrypted can't be read without them.\n" +
+	return []byte("# The first key encrypts, all of them decrypt. Data encrypted with a key can't be read without it.\n" +
 		id + " " + base64.StdEncoding.EncodeToString(raw) + "\n")
 }
