@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/starter/hook"
 	"axiommind/starter/hook/install"
@@ -129,7 +129,7 @@ func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]
 			return err
 		})
 	}
-	done.Diff = udiff.Unified(file.Path, file.Path, string(file.Text), string(text))
+	done.Diff = tier.Diff(string(file.Text), string(text), file.Path, file.Path)
 	if !o.yes {
 		if _, err := io.WriteString(a.errOut, done.Diff); err != nil {
 			return fmt.Errorf("show the change: %w", err)

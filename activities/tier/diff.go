@@ -1,7 +1,9 @@
 package tier
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -65,5 +67,29 @@ func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreIte
 	return items, dropped
 }
 
+// hunkHeader matches the header of a hunk. No line of a text is shown as one: those begin with another character.
+var hunkHeader = regexp.MustCompile(`(?m)^(@@ -(\d+)(?:,(\d+))? \+)\d+((?:,(\d+))? @@)$`)
+
 // Diff returns the unified diff between two texts, or "" if they are equal.
-func Diff(from, to, fromName, toName string) string { return udiff.Unified(fromName, toName, from, to) }
+//
+// After a hunk that joins several edits, go-udiff v0.4.1 miscounts the lines of the new text. Diff corrects the headers: a
+// hunk starts there as many lines later as the hunks before it added.
+func Diff(from, to, fromName, toName string) string {
+	first, added := true, 0
+	return hunkHeader.ReplaceAllStringFunc(udiff.Unified(fromName, toName, from, to), func(header string) string {
+		m := hunkHeader.FindStringSubmatch(header)
+		if start, err := strconv.Atoi(m[2]); err == nil && !first {
+			header = m[1] + strconv.Itoa(start+added) + m[4]
+		}
+		first, added = false, added+hunkLines(m[5])-hunkLines(m[3])
+		return header
+	})
+}
+
+// hunkLines returns the number of lines in a range of a header, which is left out if it is 1.
+func hunkLines(digits string) int {
+	if n, err := strconv.Atoi(digits); err == nil {
+		return n
+	}
+	return 1
+}

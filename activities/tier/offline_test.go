@@ -2,7 +2,10 @@ package tier
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,4 +118,39 @@ func TestDiff(t *testing.T) {
 	require.Empty(t, Diff("- a\n", "- a\n", "1", "2"))
 	require.Equal(t, "--- version 1\n+++ version 2\n@@ -1,2 +1,2 @@\n - a\n-- b\n+- 차\n", Diff("- a\n- b\n", "- a\n- 차\n", "version 1", "version 2"))
 	require.Equal(t, "--- a\n+++ b\n@@ -0,0 +1 @@\n+- x\n", Diff("", "- x\n", "a", "b"))
+}
+
+// The first line of each hunk is the line of its text that the header names, also after a hunk that joins several edits.
+func TestDiffCountsLines(t *testing.T) {
+	t.Parallel()
+	hunk := regexp.MustCompile(`(?m)^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@\n(.)(.*)\n`)
+	rapid.Check(t, func(t *rapid.T) {
+		var from, to []string
+		for i, edit := range rapid.SliceOfN(rapid.IntRange(0, 15), 0, 80).Draw(t, "edits") {
+			line := fmt.Sprint("@@ ", i)
+			from = append(from, line)
+			switch edit {
+			case 0: // The line is deleted.
+			case 1:
+				to = append(to, "changed "+line)
+			case 2:
+				to = append(to, "added "+line, line)
+			default:
+				to = append(to, line)
+			}
+		}
+		text := func(lines []string) string { return strings.Join(append(lines, ""), "\n") }
+		for _, m := range hunk.FindAllStringSubmatch(Diff(text(from), text(to), "from", "to"), -1) {
+			was, err := strconv.Atoi(m[1])
+			require.NoError(t, err)
+			is, err := strconv.Atoi(m[2])
+			require.NoError(t, err)
+			if m[3] != "+" {
+				require.Equal(t, from[was-1], m[4])
+			}
+			if m[3] != "-" {
+				require.Equal(t, to[is-1], m[4])
+			}
+		}
+	})
 }
