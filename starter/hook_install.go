@@ -9,16 +9,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"axiommind/activities/build"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/starter/hook"
 	"axiommind/starter/hook/install"
+	"axiommind/worker/settings"
 )
 
 // hookSettings are the flags of hook install and hook remove.
@@ -57,6 +60,9 @@ func (a *app) hookInstallCommand() *cobra.Command {
 		if err := checkAgent(agent); err != nil {
 			return err
 		}
+		if _, err := (settings.File{}).Fill(f, a.getenv); err != nil { // The project may be in a variable.
+			return usageError{err}
+		}
 		if err := o.hook.Check(); err != nil {
 			return badUsage(err)
 		}
@@ -74,7 +80,11 @@ func (a *app) hookInstallCommand() *cobra.Command {
 			flags = append(flags, "--max-tokens", strconv.Itoa(o.hook.MaxTokens))
 		}
 		hooks := install.Hooks(agent, enqueue, answer, flags)
-		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
+		notes, err := a.hookNotes(o, agent)
+		if err != nil {
+			return err
+		}
+		return a.changeHooks(o, agent, notes, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
 	})
 }
 
@@ -92,11 +102,16 @@ func (a *app) hookRemoveCommand() *cobra.Command {
 		if err := checkAgent(agent); err != nil {
 			return err
 		}
-		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Remove(agent, text) })
+		return a.changeHooks(o, agent, "", func(text []byte) ([]byte, error) { return install.Remove(agent, text) })
 	})
 }
 
-func checkAgent(agent string) error { return oneOf("agent of hooks", agent, hook.Agents()) }
+func checkAgent(agent string) error {
+	if !slices.Contains(hook.Agents(), agent) {
+		return usagef("AGENT %q: want one of %s", agent, strings.Join(hook.Agents(), ", "))
+	}
+	return nil
+}
 
 // changedHooks is the JSON output of hook install and hook remove.
 type changedHooks struct {
@@ -105,8 +120,8 @@ type changedHooks struct {
 	Diff     string `json:"diff,omitempty"`
 }
 
-// changeHooks shows the difference in the settings, asks, and writes them.
-func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]byte, error)) error {
+// changeHooks shows the difference in the settings, asks, writes them, and prints the notes.
+func (a *app) changeHooks(o *hookSettings, agent, notes string, change func([]byte) ([]byte, error)) error {
 	path := o.settings
 	if path == "" {
 		var err error
@@ -150,7 +165,7 @@ func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]
 				return err
 			}
 		}
-		_, err := fmt.Fprintln(w, "written to "+file.Path+hookAdvice(agent))
+		_, err := fmt.Fprintln(w, "written to "+file.Path+hookAdvice(agent)+notes)
 		return err
 	})
 }
@@ -161,6 +176,26 @@ func hookAdvice(agent string) string {
 		return "\nCodex runs new hooks once you trust them: type /hooks in it"
 	}
 	return "\nsessions that run already may have to be started again"
+}
+
+// hookNotes returns lines that say which sessions the installed hooks remember, and how to import the earlier ones.
+func (a *app) hookNotes(o *hookSettings, agent string) (string, error) {
+	dir, err := install.SessionsDir(agent, a.getenv)
+	if err != nil {
+		return "", err
+	}
+	process := []string{"process", dir, "--project", o.hook.Project}
+	if o.hook.User != "default" {
+		process = append(process, "--user", o.hook.User)
+	}
+	if o.hook.Agent != "" {
+		process = append(process, "--agent", o.hook.Agent)
+	}
+	notes := ""
+	if o.settings == "" {
+		notes = "\nfrom now on, the sessions in every repository become memory of project " + unbroken(o.hook.Project)
+	}
+	return notes + "\nimport earlier sessions: " + build.Command(process...), nil
 }
 
 // programs returns the commands of the hooks: the programs that start fast, or this program if they are not installed.

@@ -26,6 +26,7 @@ func hooked(t *testing.T, home, in string, args ...string) output {
 
 func TestHookInstallAndRemove(t *testing.T) {
 	t.Parallel()
+	sessions := map[string]string{"claude-code": "projects", "codex": "sessions"}
 	for agent, name := range map[string]string{"claude-code": "claude/settings.json", "codex": "codex/hooks.json"} {
 		home := t.TempDir()
 		path := filepath.Join(home, filepath.FromSlash(name))
@@ -38,6 +39,8 @@ func TestHookInstallAndRemove(t *testing.T) {
 		o = hooked(t, home, "y\n", "hook", "install", agent, "--project", "Läden 'A'")
 		require.Zero(t, o.code, o.err)
 		require.Contains(t, o.out, "written to "+path)
+		require.Contains(t, o.out, "from now on, the sessions in every repository become memory of project Läden 'A'\n")
+		require.Contains(t, o.out, "import earlier sessions: starter process "+filepath.Join(filepath.Dir(path), sessions[agent])+" --project ")
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.True(t, json.Valid(text))
@@ -103,7 +106,9 @@ func TestHookSettingsAreKept(t *testing.T) {
 	left, err := os.ReadDir(filepath.Dir(real))
 	require.NoError(t, err)
 	require.Len(t, left, 1, "no file is left behind")
-	require.Equal(t, exitUsage, hooked(t, home, "", "hook", "install", "vim").code)
+	o = hooked(t, home, "", "hook", "install", "vim")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, `AGENT "vim": want one of claude-code, codex`)
 	o = hooked(t, home, "", "hook", "install", "claude-code", "--programs", home)
 	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.err, "there is no axhook")

@@ -13,18 +13,39 @@ import (
 
 // SettingsFile returns the path of the settings file in which the agent looks for the user's hooks.
 func SettingsFile(agent string, getenv func(string) string) (string, error) {
-	variable, dir, name := "CLAUDE_CONFIG_DIR", ".claude", "settings.json"
-	if agent == hook.Codex {
-		variable, dir, name = "CODEX_HOME", ".codex", "hooks.json"
-	}
-	if given := getenv(variable); given != "" {
-		return filepath.Join(given, name), nil
-	}
-	home, err := os.UserHomeDir()
+	dir, err := agentDir(agent, getenv)
 	if err != nil {
 		return "", fmt.Errorf("find the settings of %s: %w; name them with --settings", agent, err)
 	}
-	return filepath.Join(home, dir, name), nil
+	if agent == hook.Codex {
+		return filepath.Join(dir, "hooks.json"), nil
+	}
+	return filepath.Join(dir, "settings.json"), nil
+}
+
+// SessionsDir returns the directory in which the agent keeps the user's sessions.
+func SessionsDir(agent string, getenv func(string) string) (string, error) {
+	dir, err := agentDir(agent, getenv)
+	if err != nil {
+		return "", fmt.Errorf("find the sessions of %s: %w", agent, err)
+	}
+	if agent == hook.Codex {
+		return filepath.Join(dir, "sessions"), nil
+	}
+	return filepath.Join(dir, "projects"), nil
+}
+
+// agentDir returns the agent's own directory.
+func agentDir(agent string, getenv func(string) string) (string, error) {
+	variable, name := "CLAUDE_CONFIG_DIR", ".claude"
+	if agent == hook.Codex {
+		variable, name = "CODEX_HOME", ".codex"
+	}
+	if given := getenv(variable); given != "" {
+		return given, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, name), err
 }
 
 // File is a settings file as it was read.
