@@ -42,6 +42,48 @@ func TestNoteNamesTheRetry(t *testing.T) {
 	}
 }
 
+// A run that found nothing new recorded no build, so its note names none.
+func TestNoteOfUnchanged(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[schema.BuildStatus]string{
+		schema.BuildSuccess:   "s: 6 lines of the source had to be repaired or left out; see starter builds show b1\n",
+		schema.BuildUnchanged: "s: 6 lines of the source had to be repaired or left out\n",
+	} {
+		var b strings.Builder
+		j := &job{Result: schema.ProcessSessionResult{SessionID: "s", BuildID: "b1", Status: status}}
+		j.Result.Counts.SkippedLines = 6
+		note(&b, j, true)
+		require.Equal(t, want, b.String())
+	}
+}
+
+// The report of several sessions ends with the command that finds their entries.
+func TestProcessSaysNext(t *testing.T) {
+	t.Parallel()
+	session := func(status schema.BuildStatus, entries int) *job {
+		j := &job{Input: schema.ProcessSessionInput{Project: "shop", User: "default"}}
+		j.Result.Status, j.Result.Counts.Entries = status, entries
+		return j
+	}
+	failed := &job{Error: "the model refuses"}
+	of := session(schema.BuildSuccess, 2)
+	of.Input.User = "ann"
+	for _, tt := range []struct {
+		sessions []*job
+		want     string
+	}{
+		{[]*job{session(schema.BuildSuccess, 2)}, ""},
+		{[]*job{failed, failed}, ""},
+		{[]*job{session(schema.BuildSuccess, 2), session(schema.BuildUnchanged, 0), failed}, "3 sessions, 2 entries. Next: starter search '…' --project shop\n"},
+		{[]*job{session(schema.BuildUnchanged, 0), session(schema.BuildUnchanged, 0)}, "2 sessions, nothing new. Next: starter search '…' --project shop\n"},
+		{[]*job{of, of}, "2 sessions, 4 entries. Next: starter search '…' --project shop --user ann\n"},
+	} {
+		var b strings.Builder
+		processReport{Sessions: tt.sessions}.sayNext(&b)
+		require.Equal(t, tt.want, b.String())
+	}
+}
+
 func TestHanging(t *testing.T) {
 	t.Parallel()
 	text := hanging(strings.Repeat("promoted since it is proven ", 12), 20)

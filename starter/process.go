@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/build"
 	"axiommind/activities/transcript"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -383,13 +384,45 @@ func printJobs(w io.Writer, r processReport) error {
 		note(&b, j, len(r.Sessions) == 1)
 	}
 	r.notePassedOver(&b)
+	r.sayNext(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// sayNext ends the report of several sessions with their entries, and the command that finds them.
+func (r processReport) sayNext(b *strings.Builder) {
+	entries, fresh, kept := 0, 0, 0
+	for _, j := range r.Sessions {
+		entries += j.Result.Counts.Entries
+		switch {
+		case j.Error != "":
+		case j.Result.Status == schema.BuildUnchanged:
+			kept++
+		case j.Result.Status != schema.BatchBusy:
+			fresh++
+		}
+	}
+	if len(r.Sessions) < 2 || fresh+kept == 0 {
+		return
+	}
+	found := plural(entries, "entry", "entries")
+	if fresh == 0 {
+		found = "nothing new"
+	}
+	scope := r.Sessions[0].Input
+	search := []string{"search", "…", "--project", scope.Project}
+	if scope.User != "default" {
+		search = append(search, "--user", scope.User)
+	}
+	say(b, "%s, %s. Next: %s\n", plural(len(r.Sessions), "session", "sessions"), found, build.Command(search...))
+}
+
 // note writes remarks about a job below the table.
 func note(b *strings.Builder, j *job, alone bool) {
-	c := j.Result.Counts
+	c, see := j.Result.Counts, "; see starter builds show "+j.Result.BuildID
+	if j.Result.Status == schema.BuildUnchanged { // A run that finds nothing new records no build.
+		see = ""
+	}
 	if j.Error != "" {
 		say(b, "%s failed: %s\n", cmp.Or(shownSession(j.Result.SessionID), j.File), oneLine(j.Error, maxErrorLine))
 	}
@@ -397,12 +430,11 @@ func note(b *strings.Builder, j *job, alone bool) {
 		say(b, "%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
 	}
 	if c.SkippedLines > 0 {
-		say(b, "%s: %s of the source had to be repaired or left out; see starter builds show %s\n",
-			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
+		say(b, "%s: %s of the source had to be repaired or left out%s\n", j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), see)
 	}
 	if c.Redacted > 0 {
-		say(b, "%s: %s removed before anything was stored; see starter builds show %s\n",
-			shownSession(j.Result.SessionID), plural(c.Redacted, "secret or private passage was", "secrets or private passages were"), j.Result.BuildID)
+		say(b, "%s: %s removed before anything was stored%s\n",
+			shownSession(j.Result.SessionID), plural(c.Redacted, "secret or private passage was", "secrets or private passages were"), see)
 	}
 	if c.Quarantined > 0 {
 		id := j.Result.BuildID

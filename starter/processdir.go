@@ -133,6 +133,7 @@ func printManyJobs(w io.Writer, r processReport) error {
 		listFiles(&b, failed)
 	}
 	r.notePassedOver(&b)
+	r.sayNext(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
