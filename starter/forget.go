@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,25 @@ func (a *app) forgetCommand() *cobra.Command {
 	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
 	f.BoolVar(&o.printInput, "print-input", false, "erase nothing: print the signed input of the workflow forget, for Temporal's web interface")
 	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for remains of an erasure with the same target")
-	return a.online(cmd, func(ctx context.Context, _ []string) error { return a.forget(ctx, o) })
+	return a.online(cmd, func(ctx context.Context, _ []string) error {
+		o.keepTyped(a.typed)
+		return a.forget(ctx, o)
+	})
+}
+
+// keepTyped drops a project or user that only a variable or a file names, unless it is the owner of a session or a text: no
+// one erases a whole project because AXIOMMIND_PROJECT is set.
+func (o *forgetOptions) keepTyped(typed []string) {
+	project, user := slices.Contains(typed, "project"), slices.Contains(typed, "user")
+	if o.SessionID != "" {
+		return
+	}
+	if !project && (o.Query == "" || user) {
+		o.Project = ""
+	}
+	if !user && (o.Query == "" || project) {
+		o.User = ""
+	}
 }
 
 // defaults fills in the default project and user of a session, and validates the options.

@@ -41,6 +41,28 @@ func TestForgetAgainIsTheSameErasure(t *testing.T) {
 	}
 }
 
+// A variable never names what to erase, only the owner of a session or a text.
+func TestForgetOnlyWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		session, query string
+		typed          []string
+		project, user  string
+	}{
+		{"", "", nil, "", ""},
+		{"", "", []string{"project"}, "shop", ""},
+		{"", "", []string{"user"}, "", "ann"},
+		{"s", "", nil, "shop", "ann"},
+		{"", "text", []string{"user"}, "", "ann"},
+		{"", "text", []string{"project"}, "shop", ""},
+	} {
+		o := &forgetOptions{}
+		o.SessionID, o.Query, o.Project, o.User = tt.session, tt.query, "shop", "ann"
+		o.keepTyped(tt.typed)
+		require.Equal(t, []string{tt.project, tt.user}, []string{o.Project, o.User}, tt)
+	}
+}
+
 func TestForgetNamesTheCommandThatResumes(t *testing.T) {
 	t.Parallel()
 	o := &forgetOptions{}

@@ -59,6 +59,8 @@ type app struct {
 	completion time.Duration
 	cfg        service.Config
 	output     string
+	// typed are the flags of the command line: not those that a variable or a file gives.
+	typed []string
 	// root is the tree of the groups' commands, and shared has the flags that all of them take, see [app.settings].
 	root   *cobra.Command
 	groups []commandGroup

@@ -200,6 +200,7 @@ func (a *app) prepare(f *pflag.FlagSet) error {
 	if err := oneOf("output", a.output, []string{outputText, outputJSON}); err != nil {
 		return err
 	}
+	f.Visit(func(flag *pflag.Flag) { a.typed = append(a.typed, flag.Name) })
 	if f.Lookup("config") == nil {
 		return nil
 	}
