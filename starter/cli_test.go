@@ -456,6 +456,26 @@ func TestMissingKey(t *testing.T) {
 	require.Contains(t, o.err, "GEMINI_API_KEY is not set")
 }
 
+// The doctor names a better model than the offline one, and a key that no worker was told to use.
+func TestDoctorNamesTheModel(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		model string
+		env   map[string]string
+		want  string
+	}{
+		{"openai/gpt-4.1-mini", nil, "openai/gpt-4.1-mini made the latest build"},
+		{"rules/worth-v3", nil, "rules/worth-v3 made the latest build (offline; for a better one: starter help configuration)"},
+		{
+			"rules/worth-v3", map[string]string{"OPENAI_API_KEY": "k"},
+			"rules/worth-v3 made the latest build (offline; OPENAI_API_KEY is set but not used: start the worker with AXIOMMIND_MODEL_PROVIDER=openai)",
+		},
+	} {
+		a := &app{getenv: func(name string) string { return tt.env[name] }}
+		require.Equal(t, tt.want, a.modelNote(tt.model))
+	}
+}
+
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	ill := down().run("doctor")

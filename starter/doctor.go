@@ -121,8 +121,36 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 	}
 	checks = append(checks, checkTables(ctx, conn))
 	checks = append(checks, a.checkProjections(ctx, conn)...)
-	checks = append(checks, a.checkInUse(ctx, conn))
+	checks = append(checks, a.checkInUse(ctx, conn), a.checkModel(ctx, conn))
 	return append(checks, checkDreams(ctx, conn))
+}
+
+// checkModel reports the model of the latest build: only workers know the one in their settings.
+func (a *app) checkModel(ctx context.Context, conn driver.Conn) check {
+	runs, err := build.List(ctx, conn, build.Filter{All: true, Limit: 1})
+	switch {
+	case err != nil:
+		return bad("model", err, "see the check of tables")
+	case len(runs) == 0:
+		return check{Name: "model", OK: true, Note: "there was no build yet"}
+	}
+	return check{Name: "model", OK: true, Note: a.modelNote(runs[0].ExtractorModel)}
+}
+
+// modelNote describes the model, PROVIDER/NAME, and names a better one if it is offline.
+func (a *app) modelNote(model string) string {
+	provider, _, _ := strings.Cut(model, "/")
+	if llm.KeyVariable(provider) != "" {
+		return model + " made the latest build"
+	}
+	advice := "for a better one: starter help configuration"
+	for _, name := range llm.ModelProviders() {
+		key := llm.KeyVariable(name)
+		if key != "" && a.getenv(key) != "" && a.cfg.Embedder.Provider != name && a.getenv(settings.Variable("model-provider")) == "" {
+			advice = fmt.Sprintf("%s is set but not used: start the worker with %s=%s", key, settings.Variable("model-provider"), name)
+		}
+	}
+	return fmt.Sprintf("%s made the latest build (offline; %s)", model, advice)
 }
 
 // checkDreams looks for memories whose last dream was refused. They stay unchanged until a dream succeeds.
@@ -198,7 +226,10 @@ func (a *app) checkEmbedder(ctx context.Context) check {
 		note += ", several times slower than it could be: " + oneLine(local.Slow().Error(), 300)
 	}
 	if a.cfg.Embedder.Provider == llm.ProviderHash {
-		note += ", which knows words and no meaning: --embedder local does, once go run ./deploy/local up has fetched it"
+		note += ", which knows words and no meaning: --embedder local does"
+		if _, err := llm.NewEmbedder(ctx, llm.EmbedderConfig{Provider: llm.ProviderLocal, Dir: a.cfg.Embedder.Dir}); err != nil {
+			note += ", once go run ./deploy/local up has fetched it"
+		}
 	}
 	return check{Name: "embedder", OK: true, Note: note}
 }

@@ -61,7 +61,7 @@ func (a *app) hookInstallCommand() *cobra.Command {
 			return err
 		}
 		if _, err := (settings.File{}).Fill(f, a.getenv); err != nil { // The project may be in a variable.
-			return usageError{err}
+			return badUsage(err)
 		}
 		if err := o.hook.Check(); err != nil {
 			return badUsage(err)

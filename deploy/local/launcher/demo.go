@@ -63,6 +63,7 @@ func afterwards() []act {
 		{"the same as text for a prompt", []string{"context"}},
 		{"core memory, and where each statement comes from", []string{"memory", "show", "--sources"}},
 		{"dream every night", []string{"schedule", "apply"}},
+		{"remove what the demo remembered", []string{"forget", "--project", "demo", "--yes"}},
 	}
 }
 
@@ -76,15 +77,17 @@ func demoCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) er
 func demo(ctx context.Context, s settings, out io.Writer) error {
 	started := time.Now()
 	err := withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
-		if err := perform(ctx, s.dir, st.Addresses(), out, started); err != nil {
+		stays := term.IsTerminal(int(os.Stdout.Fd()))
+		goOn := "The servers stop now, and the data is kept. Start them again with: go run ./deploy/local up\nThen go on with:"
+		if stays {
+			goOn = "The servers stay up until Ctrl-C. In another terminal, go on with:"
+		}
+		if err := perform(ctx, s.dir, st.Addresses(), out, started, goOn); err != nil {
 			return err
 		}
-		if term.IsTerminal(int(os.Stdout.Fd())) {
-			_, _ = fmt.Fprintln(out, "\nEverything stays up until Ctrl-C: use another terminal.")
+		if stays {
 			<-ctx.Done()
-			return nil
 		}
-		_, _ = fmt.Fprintln(out, "\nThe servers stop now, and the data is kept. Start them again with: go run ./deploy/local up")
 		return nil
 	})
 	if errors.Is(err, errRunning) {
@@ -92,13 +95,13 @@ func demo(ctx context.Context, s settings, out io.Writer) error {
 		if stateErr != nil || last == nil {
 			return err
 		}
-		return perform(ctx, s.dir, last.Addresses, out, started)
+		return perform(ctx, s.dir, last.Addresses, out, started, "Go on with:")
 	}
 	return err
 }
 
-// perform runs the acts with the real command line.
-func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, started time.Time) error {
+// perform runs the acts with the real command line, and lists the commands to try next below the text goOn.
+func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, started time.Time, goOn string) error {
 	samplesDir := filepath.Join(dir, "samples")
 	if err := copySamples(samplesDir); err != nil {
 		return err
@@ -117,7 +120,7 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}
 	}
-	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\nGo on with:\n", time.Since(started).Seconds(), uiLink(dir, a))
+	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\n%s\n", time.Since(started).Seconds(), uiLink(dir, a), goOn)
 	for _, next := range afterwards() {
 		_, _ = fmt.Fprintf(out, "  go run ./starter %-65s # %s\n", shellLine(next.args), next.title)
 	}

@@ -36,7 +36,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	a := st.Addresses()
 	require.NoError(t, s.startPrograms(t.Context(), st, nil))
 	var out bytes.Buffer
-	require.NoError(t, perform(t.Context(), dir, a, &out, time.Now()))
+	require.NoError(t, perform(t.Context(), dir, a, &out, time.Now(), "Go on with:"))
 	text := out.String()
 	require.NotContains(t, text, "no memories", "an act of the demo found nothing")
 	require.NotContains(t, text, "searched by words", "notices go to stderr")
@@ -62,6 +62,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	require.Contains(t, answers["context"], "small pull requests")
 	require.Contains(t, answers["memory"], "small pull requests")
 	require.Contains(t, answers["schedule"], "dreams of all memories")
+	require.Contains(t, answers["forget"], "erased")
 }
 
 // embedderDir installs the embedder. If it can't, the demo leaves out the steps that need it.

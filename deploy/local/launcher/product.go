@@ -31,6 +31,8 @@ const (
 	weaviateKey        = "WEAVIATE_API_KEY"
 	embedderVariable   = "AXIOMMIND_EMBEDDER"
 	embedderDirectory  = "AXIOMMIND_EMBEDDER_DIR"
+	providerVariable   = "AXIOMMIND_MODEL_PROVIDER"
+	modelVariable      = "AXIOMMIND_MODEL"
 	payloadKeyVariable = "AXIOMMIND_PAYLOAD_KEY_FILE"
 	memoryVariable     = "AXIOMMIND_MEMORY_ROOT"
 	configVariable     = "AXIOMMIND_CONFIG"
@@ -43,6 +45,15 @@ const (
 	embedderLocal = "local"
 	embedderHash  = "hash"
 )
+
+// The default model.
+const (
+	rulesProvider = "rules"
+	rulesModel    = "worth-v3"
+)
+
+// keyedProviders are the providers of models that need an API key, and its variable.
+var keyedProviders = [][2]string{{"openai", "OPENAI_API_KEY"}, {"gemini", "GEMINI_API_KEY"}}
 
 // Parts of log lines of the worker and the codec server, and names of files.
 const (
@@ -66,6 +77,26 @@ func localFile() string {
 		return ""
 	}
 	return filepath.Join(dir, filepath.FromSlash(localFileName))
+}
+
+// modelText returns the worker's model as the environment chooses it, and how to choose a better one. It is "" if a file of
+// settings may choose it.
+func modelText(getenv func(string) string) string {
+	provider, model := getenv(providerVariable), getenv(modelVariable)
+	switch {
+	case provider == "" && getenv(configVariable) != "":
+		return ""
+	case provider != "" && provider != rulesProvider:
+		return strings.TrimSuffix(provider+"/"+model, "/")
+	}
+	advice := "for a better one: starter help configuration"
+	for _, p := range keyedProviders {
+		if provider == "" && getenv(p[1]) != "" && getenv(embedderVariable) != p[0] {
+			advice = fmt.Sprintf("%s is set but not used: set %s=%s", p[1], providerVariable, p[0])
+			break
+		}
+	}
+	return fmt.Sprintf("%s/%s (offline; %s)", rulesProvider, cmp.Or(model, rulesModel), advice)
 }
 
 // environment returns the addresses as environment variables. Arguments would show them to every user of the machine.

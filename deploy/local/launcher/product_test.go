@@ -66,9 +66,19 @@ func TestNamesAreThoseOfTheProduct(t *testing.T) {
 	flags.VisitAll(func(f *pflag.Flag) { variables[located.Variable(f.Name)] = true })
 	for _, name := range []string{
 		temporalVariable, clickHouseVariable, eraserVariable, weaviateVariable, embedderVariable, embedderDirectory,
-		payloadKeyVariable, memoryVariable, queueVariable,
+		payloadKeyVariable, memoryVariable, queueVariable, providerVariable, modelVariable,
 	} {
 		require.True(t, variables[name], name)
+	}
+	require.Equal(t, llm.ModelIdentity{Provider: rulesProvider, Model: rulesModel}, llm.NewWorth().Identity())
+	require.Equal(t, llm.ModelProviders()[0], rulesProvider)
+	keyed := map[string]string{}
+	for _, name := range llm.ModelProviders()[1:] {
+		keyed[name] = llm.KeyVariable(name)
+	}
+	require.Len(t, keyedProviders, len(keyed))
+	for _, p := range keyedProviders {
+		require.Equal(t, keyed[p[0]], p[1])
 	}
 }
 
@@ -102,5 +112,26 @@ func TestShownRoot(t *testing.T) {
 		"/데이터/memory": "/데이터/memory", "file:///srv/memory": "/srv/memory", "s3://key@bucket/a?token=x": "s3://bucket/a", "s3://%zz": "",
 	} {
 		require.Equal(t, want, shownRoot(given), given)
+	}
+}
+
+func TestModelText(t *testing.T) {
+	t.Parallel()
+	const better = "; for a better one: starter help configuration)"
+	for _, tt := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{nil, "rules/worth-v3 (offline" + better},
+		{map[string]string{modelVariable: "rules-v6"}, "rules/rules-v6 (offline" + better},
+		{map[string]string{"OPENAI_API_KEY": "k"}, "rules/worth-v3 (offline; OPENAI_API_KEY is set but not used: set AXIOMMIND_MODEL_PROVIDER=openai)"},
+		{map[string]string{"GEMINI_API_KEY": "k"}, "rules/worth-v3 (offline; GEMINI_API_KEY is set but not used: set AXIOMMIND_MODEL_PROVIDER=gemini)"},
+		{map[string]string{"OPENAI_API_KEY": "k", embedderVariable: "openai"}, "rules/worth-v3 (offline" + better},
+		{map[string]string{"OPENAI_API_KEY": "k", providerVariable: "rules"}, "rules/worth-v3 (offline" + better},
+		{map[string]string{"OPENAI_API_KEY": "k", providerVariable: "openai"}, "openai"},
+		{map[string]string{providerVariable: "openai", modelVariable: "qwen3"}, "openai/qwen3"},
+		{map[string]string{configVariable: "settings.yaml"}, ""},
+	} {
+		require.Equal(t, tt.want, modelText(func(name string) string { return tt.env[name] }), tt.env)
 	}
 }

@@ -254,7 +254,7 @@ func alreadyRunning(dir string) error {
 func printAddresses(out io.Writer, dir string, a stack.Addresses, memory string) {
 	rows := [][2]string{
 		{"Temporal", a.Temporal}, {"Temporal UI", uiLink(dir, a)}, {"ClickHouse", a.ClickHouseURL()},
-		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC}, {"embedder", a.EmbedderDir}, {"memory", memory},
+		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC}, {"embedder", a.EmbedderDir}, {"model", modelText(os.Getenv)}, {"memory", memory},
 	}
 	for _, row := range rows {
 		if row[1] != "" {
