@@ -102,6 +102,7 @@ func (a *app) namedEntries(ctx context.Context, project string, given []string) 
 	return rows, nil
 }
 
+// idsOfRows returns the ids of the entries.
 func idsOfRows(rows []entry.Row) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -77,6 +78,9 @@ func list[T any](a *app, p *page, rows []T, none string, people func(w io.Writer
 	rows = rows[:min(len(rows), p.limit)]
 	if rows == nil {
 		rows = []T{}
+	}
+	if len(rows) == 0 && p.offset == 0 {
+		none = cmp.Or(a.emptyProject(), none)
 	}
 	if err := a.print(rows, func(w io.Writer) error { return p.print(w, len(rows), none, func() error { return people(w, rows) }) }); err != nil {
 		return err

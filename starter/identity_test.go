@@ -149,3 +149,32 @@ func testBusySession(t *testing.T) {
 	})
 	require.Equal(t, []int{3, 2, 1}, counts, "each start has processed what it brought")
 }
+
+// Without --project, an empty default project is reported with the others, and an id of another project with that one (I10:
+// only its name). A named project is not left.
+func TestNoProjectNamed(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := write(t, "s.jsonl", said(1, "user", decision)+said(2, "assistant", "TODO: write the page on retries."))
+	require.Zero(t, c.run("process", path, "--project", "shop").code)
+	const empty = "nothing found: project default is empty; there are: shop (--project, or AXIOMMIND_PROJECT)\n"
+	for _, args := range [][]string{{"search", "retries"}, {"tasks"}, {"blocked"}, {"decisions"}} {
+		o := c.run(args...)
+		require.Zero(t, o.code, o)
+		require.Equal(t, empty, o.out)
+		require.NotContains(t, c.run(append(args, "--project", "default", "-o", "json")...).out, "shop")
+	}
+	tasks := decode[[]task.View](t, c.run("tasks", "--project", "shop", "-o", "json"))
+	require.Len(t, tasks, 1)
+	found := decode[searched](t, c.run("search", "retries", "--project", "shop", "--kind", "entry", "-o", "json"))
+	require.NotEmpty(t, found.Hits)
+	id := tasks[0].Task.ID
+	for _, args := range [][]string{{"task", "show", id[:8]}, {"task", "confirm", id}, {"entry", "show", found.Hits[0].ID}} {
+		o := c.run(args...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, "; it is in project shop")
+		require.NotContains(t, o.err, "page on retries")
+		require.NotContains(t, c.run(append(args, "--project", "default")...).err, "shop")
+	}
+}

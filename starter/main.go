@@ -61,6 +61,8 @@ type app struct {
 	output     string
 	// typed are the flags of the command line: not those that a variable or a file gives.
 	typed []string
+	// called is the command that runs.
+	called *cobra.Command
 	// root is the tree of the groups' commands, and shared has the flags that all of them take, see [app.settings].
 	root   *cobra.Command
 	groups []commandGroup

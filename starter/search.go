@@ -194,9 +194,13 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 			return err
 		}
 	}
+	none := o.nothing() + leftOut(result.Result) + unrelated(result)
+	if len(result.Hits) == 0 {
+		none = cmp.Or(a.emptyProject(), none)
+	}
 	left := 0
 	err = a.print(result, func(w io.Writer) error {
-		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result.Result)+unrelated(result), func() (err error) {
+		err := o.page.print(w, len(result.Hits), none, func() (err error) {
 			left, err = printHits(w, o, result.Result)
 			return err
 		})
@@ -274,15 +278,7 @@ func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) erro
 		if asked.value == "" || !o.given.Changed(asked.flag) || !users && asked.flag != "project" || slices.Contains(names, asked.value) {
 			continue
 		}
-		var b strings.Builder
-		say(&b, "--%s %s: there is none%s", asked.flag, asked.value, asked.within)
-		if len(names) > 0 {
-			say(&b, "; there are: %s", strings.Join(names[:min(maxNamed, len(names))], ", "))
-		}
-		if more := len(names) - maxNamed; more > 0 {
-			say(&b, " and %d more", more)
-		}
-		return usagef("%s", b.String())
+		return usagef("--%s %s: there is none%s%s", asked.flag, asked.value, asked.within, thereAre(names))
 	}
 	if users {
 		return knownSession(ctx, conn, o.query)

@@ -204,6 +204,9 @@ func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake .
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())
+		if slices.Contains([]string{schema.ErrorTaskNotFound, schema.ErrorEntryNotFound}, application.Type()) {
+			err = missingError{err}
+		}
 		if slices.Contains(append(mistake, schema.ErrorInvalidInput), application.Type()) {
 			return badUsage(err)
 		}

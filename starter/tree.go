@@ -145,7 +145,10 @@ func repeated(c *cobra.Command, name string) *cobra.Command {
 func (a *app) online(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
 	a.outputFlag(cmd.Flags())
 	cmd.Flags().AddFlagSet(a.settings())
-	return a.offline(cmd, run)
+	return a.offline(cmd, func(ctx context.Context, args []string) error {
+		a.called = cmd
+		return a.locate(ctx, args, run(ctx, args))
+	})
 }
 
 // offline completes a command that uses no server and takes no settings.

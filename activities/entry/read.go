@@ -157,6 +157,25 @@ func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
 	return rows[slices.Index(ids, picked)], nil
 }
 
+// ProjectsWith returns the projects in which an entry's id begins with the text, and nothing else of them.
+func (r *Reader) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
+	id := table.Prefix{Given: prefix}
+	if !id.Long() {
+		return nil, nil
+	}
+	var out []string
+	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var project string
+		err := rows.Scan(&project)
+		out = append(out, project)
+		return err
+	}, "SELECT DISTINCT project FROM entries_raw WHERE startsWith(entry_id, ?) ORDER BY project LIMIT ?", id.Text(), table.MostPrefixed)
+	if err != nil {
+		return nil, fmt.Errorf("find the projects of an entry: %w", err)
+	}
+	return out, nil
+}
+
 const whereIDs = "as search and facts print it"
 
 func (r *Reader) query(ctx context.Context, s Selection, columns string, fromView bool, scan func(driver.Rows) error) error {

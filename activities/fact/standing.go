@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Lifecycle is the status of a fact's entry.
+// EntryStatus is the status of a fact's entry.
 type EntryStatus struct {
 	Stage  schema.Stage  `json:"stage"`
 	Status schema.Status `json:"status"`

@@ -49,8 +49,25 @@ func (t *Tables) ReportedDone(ctx context.Context, project string, limit int) ([
 		ORDER BY updated_at, entity_id LIMIT ?`, limit)
 }
 
-// query runs a query whose first argument is the project. All reads of the tables use it, so that none spans several
-// projects.
+// ProjectsWith returns the projects in which an id begins with the text. It returns nothing else of a project, and so is the
+// only read of several.
+func (t *Tables) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
+	id := table.Prefix{Given: prefix}
+	if !id.Long() {
+		return nil, nil
+	}
+	var out []string
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var project string
+		err := rows.Scan(&project)
+		out = append(out, project)
+		return err
+	}, `SELECT DISTINCT project FROM entities_raw WHERE startsWith(entity_id, ?) ORDER BY project LIMIT ?`, id.Text(), table.MostPrefixed)
+	return out, err
+}
+
+// query runs a query whose first argument is the project. All reads of the tables but [Tables.ProjectsWith] use
+// it, so that none spans several projects.
 func (t *Tables) query(ctx context.Context, project string, scan func(driver.Rows) error, sql string, args ...any) error {
 	if err := table.Required("project", project); err != nil {
 		return fmt.Errorf("read tasks: %w", err)
