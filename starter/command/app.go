@@ -1,0 +1,77 @@
+// Package command is the shell of starter: it parses the command line, reads the settings, connects to the servers, prints for
+// people and programs, and completes words. The groups of commands below it add theirs.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/text"
+	"axiommind/worker/service"
+)
+
+// Exit codes.
+const (
+	ExitOK     = 0
+	ExitFailed = 1 // The work failed: a build, a check, a server.
+	ExitUsage  = 2 // The command line or its input is wrong; nothing was started.
+	ExitBusy   = 3 // With --no-wait: another run is active.
+)
+
+// App is one invocation of the program.
+type App struct {
+	In io.Reader
+	// Out and ErrOut are for people: control characters and invisible ones are escaped.
+	Out, ErrOut io.Writer
+	// Exact is for output that programs read, and Drawn for a progress bar. Both are written unchanged.
+	Exact, Drawn io.Writer
+	Getenv       func(string) string
+	// Interactive is true if stderr is a terminal: progress is drawn as a bar.
+	Interactive bool
+	// Quiet is the interval between progress lines if no bar is drawn.
+	Quiet time.Duration
+	// Completion is the timeout of a completion.
+	Completion time.Duration
+	Cfg        service.Config
+	Output     string
+	// Typed are the flags of the command line: not those that a variable or a file gives.
+	Typed []string
+	// called is the command that runs.
+	called *cobra.Command
+	// Root is the tree of the groups' commands, and shared has the flags that all of them take, see [App.settings].
+	Root   *cobra.Command
+	Groups []Group
+	shared *pflag.FlagSet
+}
+
+// Main runs the command that the arguments name, and returns the exit code.
+func (a *App) Main(ctx context.Context, args []string) int {
+	out, errOut := &text.Writer{To: a.Out}, &text.Writer{To: a.ErrOut}
+	a.Exact, a.Drawn = a.Out, a.ErrOut
+	a.Out, a.ErrOut = out, errOut
+	err := a.run(ctx, args)
+	var busy busyError
+	if flushErr := out.Flush(); err == nil && flushErr != nil {
+		err = fmt.Errorf("write output: %w", flushErr)
+	}
+	defer func() { _ = errOut.Flush() }()
+	switch {
+	case err == nil:
+		return ExitOK
+	case IsUsage(err):
+		a.Complain(err)
+		return ExitUsage
+	case errors.As(err, &busy):
+		a.Complain(err)
+		return ExitBusy
+	default:
+		a.Complain(err)
+		return ExitFailed
+	}
+}

@@ -1,0 +1,91 @@
+package builds
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/build"
+	"axiommind/schema"
+	"axiommind/starter/command"
+	"axiommind/starter/command/progress"
+)
+
+func listCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "list the latest builds",
+		Example: "starter builds list --status failed\n" +
+			"starter builds list --class passing --since 7d",
+	}
+	f := cmd.Flags()
+	var filter build.Filter
+	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
+	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
+	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
+	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
+	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty, failed (with the interrupted ones) or interrupted")
+	f.StringVar((*string)(&filter.Class), "class", "", "failed builds by remedy: passing, setup, input or ours")
+	since := f.String("since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
+	var p command.Page
+	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
+	a.Complete(cmd, "status", command.Fixed(build.Statuses()...))
+	a.Complete(cmd, "class", command.Fixed(schema.FailureClasses()...))
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, build.Statuses()),
+			command.OneOfOrNone("class", filter.Class, schema.FailureClasses())); err != nil {
+			return err
+		}
+		if filter.Class != "" && filter.Status != "" && filter.Status != schema.BuildFailed && filter.Status != build.StatusInterrupted {
+			return command.Usagef("--class selects among failed builds: leave out --status %s", filter.Status)
+		}
+		var err error
+		if filter.Since, err = command.ParseSince(*since, time.Now()); err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		if filter.SessionID, err = command.FindAnySession(ctx, conn, schema.SessionKey{
+			Scope: schema.Scope{Project: filter.Project, User: filter.User, Agent: filter.Agent}, SessionID: filter.SessionID,
+		}); err != nil {
+			return err
+		}
+		filter.All, filter.Limit, filter.Offset = true, p.Ask(), p.Offset
+		filter.Running = func(ctx context.Context, ids []string) (map[string]bool, error) { return progress.Running(ctx, a, ids) }
+		if filter.Status == build.StatusInterrupted {
+			filter.Running = func(ctx context.Context, ids []string) (map[string]bool, error) {
+				return progress.SurelyRunning(ctx, a, ids)
+			}
+		}
+		runs, err := build.List(ctx, conn, filter)
+		if err != nil {
+			return err
+		}
+		return command.List(a, &p, runs, command.NoBuilds(filter), printBuilds)
+	})
+}
+
+func printBuilds(w io.Writer, runs []build.Run) error {
+	t := command.NewTable(w, "build", "session", "project", "status", "started", "took", "entries", "failed at", "class")
+	for _, r := range runs {
+		t.AppendRow([]any{
+			command.ShortID(r.BuildID), command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), r.Status, command.When(r.StartedAt), took(r),
+			r.Counts.Entries, r.FailedStep, r.Class,
+		})
+	}
+	t.Render()
+	return nil
+}
+
+func took(r build.Run) string {
+	if r.FinishedAt == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1fs", r.FinishedAt.Sub(r.StartedAt).Seconds())
+}

@@ -1,0 +1,149 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/user"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/queue/door"
+	"axiommind/schema"
+	memory "axiommind/starter/client"
+	"axiommind/worker/service"
+	"axiommind/worker/settings"
+	"axiommind/worker/statedir"
+)
+
+// Default timeouts for a server that is starting.
+const (
+	Patience       = 10 * time.Second
+	DoctorPatience = 3 * time.Second
+)
+
+// ClickHouse connects to ClickHouse. If it is down, the error says how to start it.
+func (a *App) ClickHouse(ctx context.Context) (driver.Conn, error) {
+	logger, err := a.waitLogger()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := service.ConnectClickHouse(ctx, a.Cfg, logger)
+	if err != nil {
+		return nil, NotUp(err)
+	}
+	return conn, nil
+}
+
+// Temporal connects to Temporal. If it is down, the error says how to start it.
+func (a *App) Temporal(ctx context.Context) (client.Client, error) {
+	logger, err := a.waitLogger()
+	if err != nil {
+		return nil, err
+	}
+	c, err := service.ConnectTemporal(ctx, a.Cfg, logger)
+	if err != nil {
+		return nil, NotUp(err)
+	}
+	return c, nil
+}
+
+// Client returns a client of the memory with the program's settings.
+func (a *App) Client(ctx context.Context) (*memory.Client, error) {
+	logger, err := a.waitLogger()
+	if err != nil {
+		return nil, err
+	}
+	cfg := memory.ConfigOf(a.Cfg)
+	cfg.Actor, cfg.Logger = Actor(), logger
+	if dir := a.Cfg.State.Path(statedir.Outbox); dir != "" {
+		cfg.Spool = door.Spool{Dir: dir}
+	}
+	c, err := memory.Open(ctx, cfg)
+	return c, ClientError(err)
+}
+
+// ClientError marks a client error as a usage error if the input caused it, or adds a hint if a server is unavailable.
+func ClientError(err error) error {
+	switch {
+	case errors.Is(err, memory.ErrInvalid):
+		return BadUsage(err)
+	case errors.Is(err, memory.ErrUnavailable):
+		return NotUp(err)
+	}
+	return err
+}
+
+// NotUp adds a hint if a server can't be reached. A server that refuses a request is up.
+func NotUp(err error) error {
+	switch {
+	case errors.Is(err, settings.ErrInvalid):
+		return BadUsage(err)
+	case eventlog.Refused(err), errors.Is(err, settings.ErrRefused):
+		return err
+	}
+	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+}
+
+// waitLogger returns a logger. In an interactive run it reports which server the program is waiting for.
+func (a *App) waitLogger() (*slog.Logger, error) {
+	logger, err := service.NewLogger(a.Cfg)
+	if err != nil {
+		return nil, BadUsage(err)
+	}
+	if !a.Interactive {
+		return logger, nil
+	}
+	return slog.New(slog.NewTextHandler(a.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: service.LogReadable})), nil
+}
+
+// StartAll is the command that starts all servers.
+const StartAll = "start everything with: go run ./deploy/local up"
+
+// AnswerPatience is how long a command waits for an answer before it prints a notice.
+const AnswerPatience = 10 * time.Second
+
+// Send sends the update to its writer and waits for the result. Invalid input, and failures of the types in mistake, are
+// usage errors.
+func (a *App) Send(ctx context.Context, u boundary.Update, result any, mistake ...string) error {
+	temporalClient, err := a.Temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer temporalClient.Close()
+	waits := time.AfterFunc(AnswerPatience, func() {
+		_, _ = fmt.Fprintln(a.ErrOut, "no answer yet; is a worker running? starter doctor says")
+	})
+	err = u.Send(ctx, temporalClient, result)
+	waits.Stop()
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped waiting for an answer: it may still be done, as soon as a worker runs: %w", err)
+	}
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		err = errors.New(application.Message())
+		if slices.Contains([]string{schema.ErrorTaskNotFound, schema.ErrorEntryNotFound}, application.Type()) {
+			err = missingError{err}
+		}
+		if slices.Contains(append(mistake, schema.ErrorInvalidInput), application.Type()) {
+			return BadUsage(err)
+		}
+	}
+	return err
+}
+
+// Actor returns the name of the user for the histories of tasks and core memory.
+func Actor() string {
+	u, err := user.Current()
+	if err != nil || u.Username == "" {
+		return "cli"
+	}
+	return "cli:" + u.Username
+}

@@ -1,0 +1,20 @@
+package dreams
+
+// The tests of package dreams_test see these.
+const (
+	ApplyChanged   = applyChanged
+	ApplyCreated   = applyCreated
+	ApplyUnchanged = applyUnchanged
+	NoSchedule     = noSchedule
+)
+
+type (
+	AppliedSchedule = appliedSchedule
+	Backfilled      = backfilled
+	Comparison      = comparison
+	Duration        = duration
+	Schedule        = schedule
+	ShownDream      = shownDream
+	Source          = source
+	Triggered       = triggered
+)

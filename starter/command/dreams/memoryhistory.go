@@ -1,0 +1,45 @@
+package dreams
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/tier"
+	"axiommind/starter/command"
+)
+
+func memoryHistoryCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "history", Short: "list the versions of core memory",
+	}
+	f := cmd.Flags()
+	o, p := &command.Owner{}, &command.Page{}
+	o.Add(f)
+	p.Add(f, command.DefaultPage, command.MaxPage, "the newest first")
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		if err := p.Check(); err != nil {
+			return err
+		}
+		return withTiers(ctx, a, func(t *tier.Tables) error {
+			versions, err := t.History(ctx, o.User, o.Agent, p.Ask(), p.Offset)
+			if err != nil {
+				return err
+			}
+			return command.List(a, p, versions, noCore(o), printHistory)
+		})
+	})
+}
+
+func printHistory(w io.Writer, versions []tier.VersionLine) error {
+	t := command.NewTable(w, "version", "when", "origin", "items", "change", "by", "reason")
+	t.SetColumnConfigs(command.RightAligned(4, 5))
+	for _, v := range versions {
+		change := fmt.Sprintf("+%d −%d", v.Added, v.Removed)
+		t.AppendRow([]any{v.Version, command.When(v.At), command.OriginText(v), v.Items, change, command.OneLine(v.Actor, 40), command.OneLine(v.Reason, 80)})
+	}
+	t.Render()
+	return nil
+}

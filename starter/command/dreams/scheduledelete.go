@@ -1,0 +1,27 @@
+package dreams
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/starter/command"
+)
+
+func scheduleDeleteCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete [SCHEDULE]", Short: "delete a schedule",
+	}
+	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error {
+			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Delete(ctx); err != nil {
+				return fmt.Errorf("delete schedule %q: %w", s.ID, err)
+			}
+			return sayOf(a, s, "deleted %s, which dreamt of %s at '%s' in %s; make it again with: %s",
+				s.ID, s.scope(), s.Cron, s.TimeZone, s.applyCommand())
+		})
+	})
+}

@@ -1,0 +1,36 @@
+package dreams
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/starter/command"
+)
+
+func scheduleResumeCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resume [SCHEDULE]", Short: "start runs again",
+	}
+	f := cmd.Flags()
+	note := f.String("note", "", "reason, kept as the schedule's note")
+	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error {
+			if *note == "" {
+				*note = "resumed with starter on " + time.Now().Format(time.DateOnly)
+			}
+			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Unpause(ctx, client.ScheduleUnpauseOptions{Note: *note}); err != nil {
+				return fmt.Errorf("resume schedule %q: %w", s.ID, err)
+			}
+			resumed, _, err := describeSchedule(ctx, c, s.ID)
+			if err != nil {
+				return err
+			}
+			return sayOf(a, resumed, "resumed %s; next %s", s.ID, resumed.next())
+		})
+	})
+}

@@ -1,0 +1,26 @@
+package dreams
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/starter/command"
+)
+
+func scheduleShowCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show [SCHEDULE]", Short: "show a schedule and its latest runs",
+	}
+	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error {
+			if err := s.learn(ctx, c); err != nil {
+				return err
+			}
+			return a.Print(s, func(w io.Writer) error { return printSchedule(w, s) })
+		})
+	})
+}

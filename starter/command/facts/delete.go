@@ -1,0 +1,55 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/fact"
+	"axiommind/starter/command"
+)
+
+func deleteCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete FACT…", Short: "delete facts",
+		Example: "starter facts delete 0a1b2c3d --reason 'it was a joke'",
+	}
+	f := cmd.Flags()
+	x := &factFlags{}
+	x.add(f, fact.OpDelete, "the fact")
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		if err := x.take(); err != nil {
+			return err
+		}
+		if x.command.ExpectVersion > 0 && len(args) > 1 {
+			return command.Usagef("--expect-version is the version of one fact: name one")
+		}
+		facts, err := remembered(ctx, a, &x.Owner, args)
+		if err != nil {
+			return err
+		}
+		var results []fact.Result
+		for _, f := range facts {
+			x.command.FactID = f.ID
+			result, err := tell(ctx, a, x.command)
+			if err != nil && len(results) > 0 {
+				return fmt.Errorf("%w; %s before it were deleted", err, command.Plural(len(results), "fact", "facts"))
+			}
+			if err != nil {
+				return err
+			}
+			results = append(results, result)
+		}
+		return a.Print(results, func(w io.Writer) error {
+			var b strings.Builder
+			for _, f := range facts {
+				command.Say(&b, "%s is deleted: %s\n", f.ID, command.OneLine(f.Content, 80))
+			}
+			_, err := io.WriteString(w, b.String())
+			return err
+		})
+	})
+}

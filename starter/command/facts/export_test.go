@@ -1,0 +1,4 @@
+package facts
+
+// The tests of package facts_test see these.
+type ShownProfile = shownProfile

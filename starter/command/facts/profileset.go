@@ -1,0 +1,44 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/fact"
+	"axiommind/starter/command"
+)
+
+func profileSetCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "set SECTION TEXT…", Short: "set a section of the profile",
+		Example: "starter profile set work Builds the payment service with a team of four",
+	}
+	f := cmd.Flags()
+	x := &factFlags{}
+	x.add(f, fact.OpSection, "the section")
+	x.addConfidence(1)
+	x.addProject()
+	return a.Online(cmd, func(ctx context.Context, args []string) (err error) {
+		if err = x.take(); err != nil {
+			return err
+		}
+		if err := oneOfSections(args[0]); err != nil {
+			return err
+		}
+		x.command.Section = args[0]
+		if x.command.Content, err = textOf(args[1:]); err != nil {
+			return err
+		}
+		result, err := tell(ctx, a, x.command)
+		if err != nil {
+			return err
+		}
+		return a.Print(result, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "the section %s is set, version %d\n", args[0], result.LastSeq)
+			return err
+		})
+	})
+}

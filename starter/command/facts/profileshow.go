@@ -1,0 +1,66 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/fact"
+	"axiommind/starter/command"
+)
+
+// shownProfile is the profile, with the version of the whole memory.
+type shownProfile struct {
+	Sections []fact.Section `json:"sections"`
+	Version  uint64         `json:"version"`
+}
+
+func profileShowCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show", Short: "show the profile of a user",
+	}
+	f := cmd.Flags()
+	o := &command.Owner{}
+	o.Add(f)
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		return withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
+			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
+			version, err := t.Version(ctx, o.User, o.Agent)
+			if err != nil {
+				return err
+			}
+			sections, err := t.Profile(ctx, o.User, o.Agent)
+			if err != nil {
+				return err
+			}
+			if sections == nil {
+				sections = []fact.Section{}
+			}
+			return a.Print(shownProfile{sections, version}, func(w io.Writer) error { return printProfile(w, o, sections) })
+		})
+	})
+}
+
+func printProfile(w io.Writer, o *command.Owner, sections []fact.Section) error {
+	var b strings.Builder
+	if len(sections) == 0 {
+		command.Say(&b, "the profile of %s is empty\n", o)
+	}
+	for i, s := range sections {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		from := "by " + s.Actor
+		if s.EntryID != "" {
+			from = fmt.Sprintf("from session %s, entry %s", s.SessionID, command.ShortID(s.EntryID))
+		}
+		command.Say(&b, "%s, %s, version %d, %s%s\n", s.Name, command.When(s.UpdatedAt), s.Version, from, factText(s.Entry))
+		command.Block(&b, "  │ ", s.Summary)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,55 @@
+package feed
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/starter/command"
+)
+
+func sessionsCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sessions", Short: "list sessions, with their messages and tokens",
+	}
+	f := cmd.Flags()
+	filter := build.Filter{All: true}
+	f.StringVar(&filter.Project, "project", "", "sessions of one project (default: all)")
+	f.StringVar(&filter.User, "user", "", "sessions of one user (default: all)")
+	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
+	var p command.Page
+	p.Add(f, command.DefaultPage, command.MaxPage, "the last processed first")
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		if err := p.Check(); err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		filter.Limit, filter.Offset = p.Ask(), p.Offset
+		rows, err := build.Sessions(ctx, conn, eventlog.New(conn, eventlog.Options{}), filter)
+		if err != nil {
+			return err
+		}
+		return command.List(a, &p, rows, strings.Replace(command.NoBuilds(filter), "build", "session", 1), printSessions)
+	})
+}
+
+func printSessions(w io.Writer, rows []build.SessionRow) error {
+	t := command.NewTable(w, "session", "project", "user", "agent", "messages", "tokens (est.)", "last processed", "status")
+	t.SetColumnConfigs(command.RightAligned(5, 6))
+	for _, r := range rows {
+		t.AppendRow([]any{
+			command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), command.OneLine(r.User, 40), command.OneLine(r.Agent, 40),
+			r.Messages, r.Tokens, command.When(r.At), r.Status,
+		})
+	}
+	t.Render()
+	return nil
+}

@@ -1,0 +1,84 @@
+package hooks
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/build"
+	"axiommind/schema"
+	"axiommind/starter/command"
+	"axiommind/starter/hook"
+	"axiommind/starter/hook/install"
+	"axiommind/worker/settings"
+)
+
+func hookInstallCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "install AGENT", Short: "write the hooks into an agent's settings, after showing the change",
+		Example: "starter hook install claude-code\n" +
+			"starter hook install codex --project shop --user ann --yes",
+	}
+	f := cmd.Flags()
+	o := &hookSettings{}
+	f.StringVar(&o.hook.Project, "project", "default", "project the memories belong to")
+	f.StringVar(&o.hook.User, "user", "default", "user the memories belong to")
+	f.StringVar(&o.hook.Agent, "agent", "", "agent the memories belong to")
+	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; give the agent no memories")
+	f.IntVar(&o.hook.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
+	f.StringVar(&o.Main, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
+	o.add(a, f)
+	cmd.ValidArgsFunction = a.Arguments(command.Fixed(hook.Agents()...))
+	return a.Offline(cmd, func(_ context.Context, args []string) error {
+		agent := args[0]
+		if err := checkAgent(agent); err != nil {
+			return err
+		}
+		if _, err := (settings.File{}).Fill(f, a.Getenv); err != nil { // The project may be in a variable.
+			return command.BadUsage(err)
+		}
+		if err := o.hook.Check(); err != nil {
+			return command.BadUsage(err)
+		}
+		enqueue, answer, err := o.programs()
+		if err != nil {
+			return err
+		}
+		flags := []string{"--project", o.hook.Project, "--user", o.hook.User}
+		if o.hook.Agent != "" {
+			flags = append(flags, "--agent", o.hook.Agent)
+		}
+		if o.noAnswer {
+			answer = nil
+		} else if o.hook.MaxTokens != schema.DefaultMaxTokens {
+			flags = append(flags, "--max-tokens", strconv.Itoa(o.hook.MaxTokens))
+		}
+		hooks := install.Hooks(agent, enqueue, answer, flags)
+		notes, err := hookNotes(a, o, agent)
+		if err != nil {
+			return err
+		}
+		return changeHooks(a, o, agent, notes, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
+	})
+}
+
+// hookNotes returns lines that say which sessions the installed hooks remember, and how to import the earlier ones.
+func hookNotes(a *command.App, o *hookSettings, agent string) (string, error) {
+	dir, err := install.SessionsDir(agent, a.Getenv)
+	if err != nil {
+		return "", err
+	}
+	process := []string{"process", dir, "--project", o.hook.Project}
+	if o.hook.User != "default" {
+		process = append(process, "--user", o.hook.User)
+	}
+	if o.hook.Agent != "" {
+		process = append(process, "--agent", o.hook.Agent)
+	}
+	notes := ""
+	if o.settings == "" {
+		notes = "\nfrom now on, the sessions in every repository become memory of project " + command.Unbroken(o.hook.Project)
+	}
+	return notes + "\nimport earlier sessions: " + build.Command(process...), nil
+}

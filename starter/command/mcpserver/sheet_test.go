@@ -1,0 +1,72 @@
+package mcpserver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/fact"
+	"axiommind/activities/retrieve"
+	"axiommind/schema"
+	"axiommind/starter/command/recall"
+)
+
+func TokensOf(t *testing.T, said string) int {
+	t.Helper()
+	counter, err := fact.CL100K()
+	require.NoError(t, err)
+	return counter.Count(said)
+}
+
+// The tool search marks weak hits for an agent.
+func TestAgentsReadWeakHits(t *testing.T) {
+	t.Parallel()
+	counter, err := fact.CL100K()
+	require.NoError(t, err)
+	hits := []retrieve.Hit{
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345678", Title: "The cat is fed at noon."}, Weak: true},
+		{Kind: retrieve.KindTask, Entry: schema.Entry{Title: "Feed the cat"}, Tracked: &retrieve.TaskHit{ID: "t1", Status: schema.TaskPending}, Weak: true},
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345679", Title: "The dog is fed at one."}},
+	}
+	p := &sheet{counter: counter, left: 1000}
+	shown, weak := addHits(p, hits)
+	require.Equal(t, 3, shown)
+	require.False(t, weak)
+	require.Contains(t, p.b.String(), "The cat is fed at noon. [weak]\n")
+	require.Contains(t, p.b.String(), "Feed the cat ["+string(schema.TaskPending)+"] [weak]\n")
+	require.Contains(t, p.b.String(), "The dog is fed at one.\n")
+	_, weak = addHits(p, hits[:2])
+	require.True(t, weak)
+}
+
+// The preview of an erasure for an agent includes weak hits, because they are remembered, too.
+func TestForgetPreviewsWeakHits(t *testing.T) {
+	t.Parallel()
+	counter, err := fact.CL100K()
+	require.NoError(t, err)
+	p := &sheet{counter: counter, left: 1000}
+	preview(p, 5, []retrieve.Hit{
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345678", SessionID: "s", Title: "The cat is fed at noon."}, Weak: true},
+		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345679", SessionID: "s", Title: "The dog is fed at one."}},
+	}, nil, nil)
+	require.Contains(t, p.b.String(), "2 memories\n  12345678 [weak] The cat is fed at noon.\n  12345679 The dog is fed at one.\n1 session\n")
+}
+
+// No more hits are printed than the tokens allow, and the number of omitted ones is reported.
+func TestSearchTokens(t *testing.T) {
+	t.Parallel()
+	var hits []retrieve.Hit
+	for i := range 20 {
+		hits = append(hits, retrieve.Hit{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: fmt.Sprintf("%08d", i), Title: strings.Repeat("한국어 ", 20)}})
+	}
+	for _, budget := range []int{1, 100, 500, 100_000} {
+		var b strings.Builder
+		left, err := recall.PrintHits(&b, &recall.SearchOptions{MaxTokens: budget}, retrieve.Result{Hits: hits})
+		require.NoError(t, err)
+		require.LessOrEqual(t, TokensOf(t, b.String()), budget)
+		require.Equal(t, len(hits)-left, strings.Count(b.String(), " · entry "))
+		require.Equal(t, budget == 100_000, left == 0)
+	}
+}

@@ -1,0 +1,29 @@
+package operation
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/starter/command"
+)
+
+// configShowCommand prints the settings with their sources. It asks no server.
+func configShowCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show", Short: "print the settings, with the source of each",
+		Example: "starter config show\nstarter config show --clickhouse-dsn http://db.example.com:8123/memory -o json",
+	}
+	return a.Online(cmd, func(context.Context, []string) error {
+		rows := a.Cfg.Show()
+		return a.Print(rows, func(w io.Writer) error {
+			t := command.NewTable(w, "setting", "value", "source")
+			for _, r := range rows {
+				t.AppendRow([]any{r.Name, r.Text(), r.Source})
+			}
+			t.Render()
+			return nil
+		})
+	})
+}

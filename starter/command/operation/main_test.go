@@ -1,0 +1,9 @@
+package operation_test
+
+import (
+	"testing"
+
+	"axiommind/deploy/local/stacktest"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }

@@ -1,0 +1,75 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+	"axiommind/starter/command"
+)
+
+// reconciled is the result of comparing a collection with the log.
+type reconciled struct {
+	Collection string `json:"collection"`
+	vector.Report
+}
+
+func reconcileCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reconcile", Short: "compare Weaviate with the log, and repair differences",
+	}
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		own, err := llm.NewEmbedder(ctx, a.Cfg.Embedder)
+		if err != nil {
+			return command.BadUsage(err)
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		temporalClient, err := a.Temporal(ctx)
+		if err != nil {
+			return err
+		}
+		defer temporalClient.Close()
+		versions, err := Indexes(a, conn, nil, own).Versions(ctx)
+		if err != nil {
+			return err
+		}
+		var reports []reconciled
+		for _, version := range versions {
+			for _, index := range schema.Indexes(version) {
+				r := reconciled{Collection: schema.VectorCollection(index)}
+				update := boundary.Update{
+					Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: r.Collection},
+				}
+				if err := update.Send(ctx, temporalClient, &r.Report); err != nil {
+					return fmt.Errorf("reconcile %s: %s", r.Collection, command.FailureText(err))
+				}
+				reports = append(reports, r)
+			}
+		}
+		return a.Print(reports, func(w io.Writer) error { return printReconciled(w, reports) })
+	})
+}
+
+func printReconciled(w io.Writer, reports []reconciled) error {
+	for _, r := range reports {
+		_, err := fmt.Fprintf(w, "%s: %s compared; "+
+			"%d to rewrite (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s unknown to the log\n",
+			r.Collection, command.Plural(r.Checked, "item", "items"), r.Repaired(), r.Missing, r.Changed, r.Stale,
+			r.NotEnqueued, r.Failed, command.Plural(r.Extra, "object", "objects"))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

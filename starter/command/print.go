@@ -1,0 +1,273 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	tabletext "github.com/jedib0t/go-pretty/v6/text"
+	"github.com/rivo/uniseg"
+
+	"axiommind/activities/fact"
+	"axiommind/activities/text"
+	"axiommind/activities/tier"
+	"axiommind/schema"
+)
+
+// GoneText describes why the fact is no longer remembered. It is empty if it is.
+func GoneText(f fact.Fact) string {
+	switch {
+	case f.Status == fact.Active || f.Status == "":
+		return ""
+	case f.GoneReason == "":
+		return ", " + string(f.Status)
+	}
+	return ", " + string(f.Status) + ": " + OneLine(f.GoneReason, 60)
+}
+
+// OrNull returns v for the JSON output, or nil if there is no value.
+func OrNull(v any, there bool) any {
+	if !there {
+		return nil
+	}
+	return v
+}
+
+// OriginText describes the origin of a version.
+func OriginText(v tier.VersionLine) string {
+	switch v.Origin {
+	case schema.OriginDream:
+		if v.Date == "" {
+			return fmt.Sprintf("dream %d", v.Dream)
+		}
+		return fmt.Sprintf("dream %d of %s", v.Dream, v.Date)
+	case schema.OriginRestore:
+		return fmt.Sprintf("restore of %d", v.Restored)
+	case schema.OriginEdit:
+	}
+	return string(v.Origin)
+}
+
+// Print writes v as JSON, or calls people to write text, depending on --output.
+func (a *App) Print(v any, people func(w io.Writer) error) error {
+	if a.Output == OutputJSON {
+		if err := Encode(a.Exact, v); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+		return nil
+	}
+	if err := people(a.Out); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// Encode writes v as JSON. Control characters and invisible ones are escaped, so that programs read the same text.
+func Encode(w io.Writer, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	out := make([]byte, 0, b.Len())
+	for rest := b.Bytes(); len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case !text.Hidden(r):
+			out = append(out, rest[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		rest = rest[n:]
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// Say formats a line or a part of one. The arguments are untrusted: line breaks in them become spaces.
+func Say(b *strings.Builder, format string, args ...any) {
+	said := make([]any, len(args))
+	for i, arg := range args {
+		said[i] = inline(arg)
+	}
+	fmt.Fprintf(b, format, said...)
+}
+
+// inline removes line breaks from strings, errors and stringers. Other values stay as they are.
+func inline(v any) any {
+	switch v := v.(type) {
+	case string:
+		return Unbroken(v)
+	case error:
+		return Unbroken(v.Error())
+	case fmt.Stringer:
+		return Unbroken(v.String())
+	}
+	if value := reflect.ValueOf(v); value.Kind() == reflect.String {
+		return Unbroken(value.String())
+	}
+	return v
+}
+
+// Unbroken replaces line breaks, with the spaces around them, by one space.
+func Unbroken(s string) string {
+	if strings.IndexFunc(s, breaksLine) < 0 {
+		return s
+	}
+	parts := strings.FieldsFunc(s, breaksLine)
+	for i, part := range parts {
+		parts[i] = strings.TrimSpace(part)
+	}
+	return strings.Join(parts, " ")
+}
+
+func breaksLine(r rune) bool { return strings.ContainsRune("\t\n\v\f\r\u0085\u2028\u2029", r) }
+
+// Block writes a text with a mark before each line, so that no line looks like the program's own output.
+func Block(b *strings.Builder, mark, text string) {
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	fmt.Fprintf(b, "%s%s\n", mark, strings.ReplaceAll(text, "\n", "\n"+mark))
+}
+
+// LineWidth is the width of running text in columns.
+const LineWidth = 100
+
+// Hanging wraps the text so that no line exceeds lineWidth, given that columns precede the first line. The other lines are
+// indented by columns.
+func Hanging(words string, columns int) string {
+	lines := strings.Split(tabletext.WrapSoft(Unbroken(words), LineWidth-columns), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", columns))
+}
+
+var wholeID = regexp.MustCompile(`"?\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"?`)
+
+// ShortIDs shortens the ids in a text for people.
+func ShortIDs(words string) string {
+	return wholeID.ReplaceAllStringFunc(words, func(id string) string { return ShortID(strings.Trim(id, `"`)) })
+}
+
+// grid is a table. Each cell contains one line, unless it is a manyLines.
+type grid struct{ table.Writer }
+
+// ManyLines is a cell of several lines.
+type ManyLines []string
+
+// AppendRow appends a row. Invisible characters are escaped first, so that columns line up.
+func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
+	cells := make(table.Row, len(row))
+	for i, v := range row {
+		if lines, ok := v.(ManyLines); ok {
+			shown := make([]string, len(lines))
+			for i, line := range lines {
+				shown[i] = text.Visible(Unbroken(line))
+			}
+			cells[i] = strings.Join(shown, "\n")
+			continue
+		}
+		cells[i] = inline(v)
+		if s, ok := cells[i].(string); ok {
+			cells[i] = text.Visible(s)
+		}
+	}
+	g.Writer.AppendRow(cells, config...)
+}
+
+// NewTable returns a table without borders.
+func NewTable(w io.Writer, header ...string) grid {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SuppressTrailingSpaces()
+	style.Format.Header = tabletext.FormatUpper
+	t.SetStyle(style)
+	row := make(table.Row, len(header))
+	for i, h := range header {
+		row[i] = h
+	}
+	t.AppendHeader(row)
+	return grid{t}
+}
+
+// RightAligned aligns columns of numbers, some of which may be missing.
+func RightAligned(first, last int) (columns []table.ColumnConfig) {
+	for n := first; n <= last; n++ {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: tabletext.AlignRight, AlignHeader: tabletext.AlignRight})
+	}
+	return columns
+}
+
+// OneLine converts a text to one line of at most n user-perceived characters.
+func OneLine(s string, n int) string {
+	return Cut(text.Visible(strings.Join(strings.Fields(s), " ")), n)
+}
+
+// Cut shortens a text to n user-perceived characters.
+func Cut(s string, n int) string {
+	end, rest, state := 0, s, -1
+	for count := 1; rest != "" && len(s) > n; count++ {
+		if count > n {
+			return s[:end] + "…"
+		}
+		if _, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state); count == n-1 {
+			end = len(s) - len(rest)
+		}
+	}
+	return s
+}
+
+// When formats a local time, or "-" for none.
+func When(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// Plural returns the number with the right form of the noun.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ShellWord quotes a word for a POSIX shell if necessary, on one line.
+func ShellWord(s string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(Unbroken(s), "'", `'\''`) + "'"
+}
+
+const (
+	// MaxTableRows is how many sessions are shown one by one. A report of more sessions counts them and lists the failed
+	// ones.
+	MaxTableRows = 50
+	// MaxListed bounds each list of such a report.
+	MaxListed = 100
+)
+
+// ShortID returns the beginning of an id that people type.
+func ShortID(id string) string { return id[:min(8, len(id))] }

@@ -1,0 +1,155 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/table"
+	"axiommind/schema"
+	"axiommind/starter/command"
+	"axiommind/starter/command/show"
+)
+
+func entryShowCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show ENTRY", Short: "show a memory and its evidence in context",
+		Example: "starter entry show 04a5ad1b --project demo",
+	}
+	f := cmd.Flags()
+	project := f.String("project", "default", "project the entry belongs to")
+	user := f.String("user", "default", "user whose message it is, if ID is the handle of a message")
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		if retrieve.IsMessage(args[0]) {
+			return messageShow(ctx, a, schema.Scope{Project: *project, User: *user}, args[0])
+		}
+		return entryShow(ctx, a, *project, args[0])
+	})
+}
+
+func entryShow(ctx context.Context, a *command.App, project, id string) error {
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	row, err := entry.NewReader(conn).Get(ctx, project, id)
+	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+		return command.BadUsage(err)
+	}
+	if err != nil {
+		return err
+	}
+	log := eventlog.New(conn, eventlog.Options{})
+	proofs, err := show.ProofsOf(ctx, log, row)
+	if err != nil {
+		return err
+	}
+	life, err := graduate.NewLedgers(conn).Life(ctx, log, row)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		entry.Row
+		Proofs []show.Proof  `json:"proofs"`
+		Life   graduate.Life `json:"life"`
+	}{row, proofs, life}
+	return a.Print(out, func(w io.Writer) error { return printEntry(w, row, proofs, life) })
+}
+
+func printEntry(w io.Writer, r entry.Row, proofs []show.Proof, life graduate.Life) error {
+	var b strings.Builder
+	command.Say(&b, "%s\n\n", r.Title)
+	if r.Content != "" && r.Content != r.Title {
+		command.Block(&b, "  │ ", r.Content)
+		b.WriteString("\n")
+	}
+	kind := string(r.Type)
+	if r.Category != "" {
+		kind += " (" + r.Category + ")"
+	}
+	if r.Section != "" {
+		kind += ", section " + r.Section + " of the profile"
+	}
+	command.Say(&b, "entry     %s\ntype      %s\nstage     %s, %s", r.ID, kind, r.Stage, r.Status)
+	sayEnd(&b, r)
+	for _, why := range life.NotVerified {
+		command.Say(&b, "          not verified: %s\n", why)
+	}
+	if r.SourceError != "" {
+		command.Block(&b, "mistake   ", r.SourceError)
+	}
+	if t := r.Task; t != nil {
+		command.Say(&b, "task      %s", t.Status)
+		if t.Priority != "" {
+			command.Say(&b, ", %s", t.Priority)
+		}
+		if len(t.BlockedBy) > 0 {
+			command.Say(&b, ", blocked by %s", strings.Join(t.BlockedBy, "; "))
+		}
+		b.WriteString("\n")
+	}
+	command.Say(&b, "from      session %s, %s\nbuild     %s\n", r.SessionID, command.When(r.OccurredAt), r.BuildID)
+	command.Say(&b, "evidence  %s", show.EntryStanding(r.Entry, proofs))
+	if r.EvidenceSessionID != r.SessionID {
+		command.Say(&b, ", of session %s, which states the same", r.EvidenceSessionID)
+	}
+	b.WriteString("\n")
+	for i, p := range proofs {
+		command.Say(&b, "\nevidence %d of %d: ", i+1, len(proofs))
+		p.Print(&b)
+	}
+	sayLife(&b, life)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// sayEnd writes why the entry is no longer believed, and ends the line.
+func sayEnd(b *strings.Builder, r entry.Row) {
+	switch {
+	case r.EndedBy != "":
+		if r.SupersededBy != "" {
+			command.Say(b, " by entry %s", r.SupersededBy)
+		}
+		command.Say(b, " on %s by %s", command.When(r.EndedAt), r.EndedBy)
+		if r.EndedBecause != "" {
+			command.Say(b, ": %s", r.EndedBecause)
+		}
+	case r.SupersededBy != "":
+		command.Say(b, " by entry %s, which a newer extractor made of the same sentences", r.SupersededBy)
+	case r.Status == schema.StatusSuperseded:
+		b.WriteString(": a newer extractor does not state it")
+	}
+	b.WriteString("\n")
+}
+
+// sayLife writes the history of the entry, one line for each event.
+func sayLife(b *strings.Builder, life graduate.Life) {
+	if len(life.Lines) == 0 {
+		return
+	}
+	b.WriteString("\nlife\n")
+	shown := map[graduate.Moment]int{}
+	for _, line := range life.Lines {
+		shown[line.Moment]++
+		what := command.ShortIDs(line.Text)
+		if line.By != "" {
+			what += ", by " + line.By
+		}
+		at := command.When(line.At)
+		command.Say(b, "  %s  ", at)
+		b.WriteString(command.Hanging(what, len(at)+4) + "\n")
+	}
+	for _, moment := range graduate.Moments() {
+		if left := life.Counts[moment] - shown[moment]; left > 0 && moment != graduate.MomentRetrieved {
+			command.Say(b, "  and %d earlier, %s\n", left, moment)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package recall
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/build"
+	"axiommind/activities/graduate"
+	"axiommind/starter/command"
+	"axiommind/starter/command/show"
+)
+
+// Values of health's --by.
+const (
+	byProject = "project"
+	byScope   = "scope"
+)
+
+func healthCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "health", Short: "count proven, contested, superseded and unused memories, and name the remedies",
+		Example: "starter health\n" +
+			"starter health --project demo --list unproven\n" +
+			"starter health --project demo --by scope",
+	}
+	f := cmd.Flags()
+	project := f.String("project", "", "memories of one project (default: all)")
+	by := f.String("by", byProject, "count by project, or by scope: by project, user and agent")
+	measure := f.String("list", "", "list the memories of one count instead, such as unproven or never_retrieved")
+	p := &command.Page{}
+	p.Add(f, command.DefaultPage, command.MaxPage, "the newest first, with --list")
+	a.Complete(cmd, "by", command.Fixed(byProject, byScope))
+	a.Complete(cmd, "list", command.Fixed(graduate.MeasureNames()...))
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		err := command.OneOf("by", *by, []string{byProject, byScope})
+		if err == nil {
+			err = command.OneOfOrNone("list", *measure, graduate.MeasureNames())
+		}
+		if err == nil {
+			err = p.Check()
+		}
+		if err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		q := graduate.HealthQuery{Project: *project, AllProjects: !f.Changed("project"), ByOwner: *by == byScope}
+		nothing := "nothing is remembered yet; process a transcript with: starter process FILE"
+		if !q.AllProjects {
+			nothing = "nothing is remembered in project " + command.Unbroken(*project)
+		}
+		if *measure != "" {
+			listed, err := graduate.ListMeasured(ctx, conn, *measure, q, p.Ask(), p.Offset)
+			if err != nil {
+				return err
+			}
+			return command.List(a, p, listed, "no memory is counted as "+words(*measure), printMeasured)
+		}
+		counted, err := graduate.ReadHealth(ctx, conn, q)
+		if err != nil {
+			return err
+		}
+		if counted == nil {
+			counted = []graduate.Health{}
+		}
+		return a.Print(counted, func(w io.Writer) error {
+			if len(counted) == 0 {
+				_, err := io.WriteString(w, nothing+"\n")
+				return err
+			}
+			return printHealth(w, counted, *by == byScope)
+		})
+	})
+}
+
+// words returns a measure's name as words.
+func words(measure string) string { return strings.ReplaceAll(measure, "_", " ") }
+
+func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
+	if len(counted) == 1 {
+		return printOneHealth(w, counted[0])
+	}
+	header := []string{"project"}
+	if byOwner {
+		header = append(header, "user", "agent")
+	}
+	first := len(header) + 1
+	for _, m := range graduate.Measures() {
+		header = append(header, words(m.Name))
+	}
+	t := command.NewTable(w, header...)
+	t.SetColumnConfigs(command.RightAligned(first, len(header)))
+	total := graduate.Health{}
+	for _, h := range counted {
+		row := []any{command.OneLine(h.Project, 40)}
+		if byOwner {
+			row = append(row, command.OneLine(h.User, 40), command.OneLine(h.Agent, 40))
+		}
+		for _, m := range graduate.Measures() {
+			row = append(row, m.Count(h))
+		}
+		t.AppendRow(row)
+		total = total.Plus(h)
+	}
+	t.Render()
+	total.Project = "PROJECT"
+	_, err := io.WriteString(w, mends(total))
+	return err
+}
+
+// printOneHealth prints each measure's count with its meaning, and the remedies.
+func printOneHealth(w io.Writer, h graduate.Health) error {
+	var b strings.Builder
+	command.Say(&b, "project %s", h.Project)
+	if h.User != "" {
+		command.Say(&b, ", %s", (&command.Owner{User: h.User, Agent: h.Agent}).String())
+	}
+	b.WriteString("\n")
+	for _, m := range graduate.Measures() {
+		command.Say(&b, "  %-16s %7d  %s\n", words(m.Name), m.Count(h), m.Meaning)
+	}
+	b.WriteString(mends(h))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// mends lists the commands that reduce counts, and those that list the counted memories.
+func mends(h graduate.Health) string {
+	var b strings.Builder
+	for _, m := range graduate.Measures() {
+		if m.Count(h) == 0 || len(m.Remedies) == 0 {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n")
+		}
+		command.Say(&b, "%s: %s\n", words(m.Name), command.Plural(m.Count(h), "memory", "memories"))
+		for _, remedy := range append([]string{"starter health --list " + m.Name}, m.Remedies...) {
+			command.Say(&b, "   → %s\n", remedy+strings.TrimPrefix(build.Command("--project", h.Project), "starter"))
+		}
+	}
+	return b.String()
+}
+
+func printMeasured(w io.Writer, listed []graduate.Counted) error {
+	t := command.NewTable(w, "entry", "project", "type", "stage", "when", "title")
+	for _, c := range listed {
+		t.AppendRow([]any{command.ShortID(c.EntryID), command.OneLine(c.Project, 40), c.Type, show.StageText(c.Stage, c.Status), command.When(c.OccurredAt), command.OneLine(c.Title, 80)})
+	}
+	t.Render()
+	return nil
+}

@@ -1,0 +1,45 @@
+package tasks
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/task"
+	"axiommind/starter/command"
+)
+
+func blockedCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "blocked", Short: "list blocked tasks and their blockers",
+	}
+	f := cmd.Flags()
+	o := &taskList{}
+	o.add(f)
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
+			views, err := q.ListBlockedTasks(ctx, s)
+			if err != nil {
+				return err
+			}
+			return command.List(a, &o.Page, views, "nothing is blocked in "+o.place(), printBlocked)
+		})
+	})
+}
+
+func printBlocked(w io.Writer, views []task.View) error {
+	var b strings.Builder
+	for _, v := range views {
+		command.Say(&b, "%s  %s%s\n", command.ShortID(v.Task.ID), command.OneLine(v.Task.Title, 120), DoneText(v.Task.DoneReport))
+		for _, blocker := range v.Blockers {
+			command.Say(&b, "          waits for %s\n", BlockerText(blocker, 100))
+		}
+		for _, suggestion := range v.Suggestions {
+			command.Say(&b, "          perhaps for %s\n", BlockerText(suggestion, 100))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

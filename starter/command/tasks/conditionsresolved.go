@@ -1,0 +1,40 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/task"
+	"axiommind/starter/command"
+)
+
+func conditionsResolvedCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "resolved", Short: "list resolved conditions and their targets",
+	}
+	f := cmd.Flags()
+	o := &taskList{}
+	o.add(f)
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
+			conditions, err := q.ListResolvedConditions(ctx, s)
+			if err != nil {
+				return err
+			}
+			return command.List(a, &o.Page, conditions, "no condition is resolved in "+o.place(), printConditions)
+		})
+	})
+}
+
+func printConditions(w io.Writer, conditions []task.ResolvedCondition) error {
+	t := command.NewTable(w, "condition", "text", "turned out to be")
+	for _, c := range conditions {
+		t.AppendRow([]any{command.ShortID(c.Condition.ID), command.OneLine(c.Condition.Title, 70), fmt.Sprintf("%s (%s %s)",
+			command.OneLine(c.Target.Title, 70), c.Target.Type, command.ShortID(c.Target.ID))})
+	}
+	t.Render()
+	return nil
+}

@@ -1,0 +1,65 @@
+package truth
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/graduate"
+	"axiommind/starter/command"
+	"axiommind/starter/command/show"
+)
+
+func decisionsCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "decisions", Short: "list decisions, and those whose grounds no longer hold",
+	}
+	f := cmd.Flags()
+	q, p := graduate.DecisionQuery{}, &command.Page{}
+	f.StringVar(&q.Project, "project", "default", "project of the decisions")
+	all := f.Bool("all", false, "include repeats of the same decision")
+	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		if err := p.Check(); err != nil {
+			return err
+		}
+		q.Limit, q.Folded = p.Rows(), !*all
+		return withLedgers(ctx, a, func(l *graduate.Ledgers, _ *entry.Reader) error {
+			decisions, err := l.Decisions(ctx, q)
+			if err != nil {
+				return err
+			}
+			return command.List(a, p, command.After(p, decisions), "no decision is recorded in project "+command.Unbroken(q.Project), printDecisions)
+		})
+	})
+}
+
+func printDecisions(w io.Writer, decisions []graduate.Decision) error {
+	t := command.NewTable(w, "decision", "made", "by", "action", "rests on", "state")
+	for _, d := range decisions {
+		grounds := make(command.ManyLines, len(d.Evidence))
+		for i, g := range d.Evidence {
+			grounds[i] = command.ShortID(g.EntryID)
+		}
+		action := command.OneLine(d.Action, 70)
+		if n := len(d.SaidAlso); n > 0 {
+			action += fmt.Sprintf(" (said %d times)", n+1)
+		}
+		t.AppendRow([]any{
+			command.ShortID(d.ID), show.DayOf(d.At), command.OneLine(d.By, 30), action, grounds, decisionState(d),
+		})
+	}
+	t.Render()
+	return nil
+}
+
+// decisionState describes whether all grounds of a decision are still valid.
+func decisionState(d graduate.Decision) string {
+	if len(d.Flagged) == 0 {
+		return "stands"
+	}
+	return "in question"
+}

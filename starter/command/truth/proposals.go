@@ -1,0 +1,132 @@
+package truth
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
+	"axiommind/starter/command"
+	"axiommind/starter/command/recall"
+)
+
+func proposalsCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "proposals", Short: "list corrections and retirements that agents propose",
+		Example: "starter proposals --project demo\n" +
+			"starter proposals --project demo --user ann --all",
+	}
+	f := cmd.Flags()
+	q, p := graduate.ProposalQuery{}, &command.Page{}
+	f.StringVar(&q.Project, "project", "default", "project of the memories")
+	user := f.String("user", "", "user whose memories they are about; without it, all users")
+	f.BoolVar(&q.Decided, "all", false, "include accepted and rejected proposals")
+	p.Add(f, command.DefaultPage, command.MaxPage, "open ones and the latest first")
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		if err := p.Check(); err != nil {
+			return err
+		}
+		if f.Changed("user") {
+			q.User = user
+		}
+		q.Limit = p.Rows()
+		return withProposals(ctx, a, func(l *graduate.Ledgers, log *eventlog.Store) error {
+			found, err := l.Proposals(ctx, log, q)
+			if err != nil {
+				return err
+			}
+			none := "nothing is proposed in project " + command.Unbroken(q.Project)
+			if !q.Decided {
+				none += "; --all includes accepted and rejected proposals"
+			}
+			return command.List(a, p, command.After(p, found), none, func(w io.Writer, shown []graduate.Proposal) error {
+				return printProposals(w, q.Project, shown)
+			})
+		})
+	})
+}
+
+// printProposals shows everything that a person agrees to by accepting a proposal.
+func printProposals(w io.Writer, project string, proposals []graduate.Proposal) error {
+	var b strings.Builder
+	open := false
+	for i, p := range proposals {
+		open = open || p.State == graduate.ProposalOpen
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		command.Say(&b, "%s  %s %s  %s\n", command.ShortID(p.ID), p.Change, command.ShortID(p.Entry.EntryID), recall.Shown(p.Entry.Title))
+		if p.Text != "" {
+			command.Say(&b, "  right is  %s\n", recall.Shown(p.Text))
+		}
+		command.Say(&b, "  because   %s\n  by        %s on %s\n  state     %s\n", recall.Shown(p.Because), p.ProposedBy, command.When(p.ProposedAt), proposalState(p))
+	}
+	if open {
+		command.Say(&b, "\nto decide: %s\n       or: %s\n", InProject(project, "proposals", "accept", "PROPOSAL"), InProject(project, "proposals", "reject", "PROPOSAL"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// proposalState describes whether a proposal is pending, or how it ended.
+func proposalState(p graduate.Proposal) string {
+	switch {
+	case p.State == graduate.ProposalOvertaken:
+		return "overtaken: the memory is no longer believed, so it can only be rejected"
+	case p.DecidedAt.IsZero():
+		return string(p.State)
+	}
+	text := fmt.Sprintf("%s on %s by %s", p.State, command.When(p.DecidedAt), p.DecidedBy)
+	if p.DecidedBecause != "" {
+		text += ": " + p.DecidedBecause
+	}
+	return text
+}
+
+// decideCommand decides on the proposals with the given ids or beginnings of ids, one after the other.
+func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) *cobra.Command {
+	f := cmd.Flags()
+	project := f.String("project", "default", "project of the proposals")
+	because := f.String("because", "", "why, for the history")
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		named, err := namedProposals(ctx, a, *project, args)
+		if err != nil {
+			return err
+		}
+		var all graduate.CommandResult
+		for _, p := range named {
+			one, err := decide(ctx, p, command.Actor(), *because)
+			if err != nil {
+				if len(all.Changes) > 0 { // Report the decisions made so far.
+					_ = a.Print(all, func(w io.Writer) error { return recall.PrintRuled(w, all) })
+				}
+				return err
+			}
+			all.Events += one.Events
+			all.Changes = append(all.Changes, one.Changes...)
+		}
+		return a.Print(all, func(w io.Writer) error { return recall.PrintRuled(w, all) })
+	})
+}
+
+// namedProposals reads the proposals with the given ids or beginnings of ids, each once, in the given order.
+func namedProposals(ctx context.Context, a *command.App, project string, given []string) (named []graduate.Proposal, err error) {
+	err = withProposals(ctx, a, func(l *graduate.Ledgers, log *eventlog.Store) error {
+		for _, id := range given {
+			p, err := l.Proposal(ctx, log, project, id)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(named, func(had graduate.Proposal) bool { return had.ID == p.ID }) {
+				named = append(named, p)
+			}
+		}
+		return nil
+	})
+	return named, err
+}
