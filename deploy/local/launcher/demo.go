@@ -63,7 +63,7 @@ func afterwards() []act {
 		{"the same as text for a prompt", []string{"context"}},
 		{"core memory, and where each statement comes from", []string{"memory", "show", "--sources"}},
 		{"dream every night", []string{"schedule", "apply"}},
-		{"remove what the demo remembered", []string{"forget", "--project", "demo", "--yes"}},
+		{"remove what the demo remembered (forget lift admits it again)", []string{"forget", "--project", "demo", "--yes"}},
 	}
 }
 
