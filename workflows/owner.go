@@ -35,7 +35,7 @@ func runAsOwner[Out, In any](ctx workflow.Context, id, summary string, in In) (O
 		if !errors.As(err, &running) {
 			return result, err
 		}
-		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is at work already.")
+		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is already running.")
 		if err := workflow.Sleep(ctx, wait); err != nil {
 			return result, err
 		}

@@ -48,7 +48,7 @@ func (j judgement) sameVerdict(k judgement) bool {
 		func(a, b schema.Evidence) bool { return reflect.DeepEqual(a, b) })
 }
 
-// recordOf is an entry as one session's stream records it. An entry of another session has only the judgements from this
+// entryRecord is an entry as one session's stream records it. An entry of another session has only the judgements from this
 // stream.
 type entryRecord struct {
 	id string

@@ -84,7 +84,7 @@ func daysOf(p schema.DreamGatheredPayload) (dates []string) {
 	return dates
 }
 
-// entryOf stores an entry as the session's projection would.
+// entry stores an entry as the session's projection would.
 func (m *remember) entry(t testing.TB, scope schema.Scope, e schema.Entry) string {
 	t.Helper()
 	m.n++

@@ -28,7 +28,7 @@ const allCommands = "commands"
 // helpCommand shows a topic, or the help of any command. A topic takes precedence: COMMAND -h shows the arguments of a
 // command of the same name.
 func (a *App) helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "help [TOPIC|COMMAND…]", Short: "explain a topic, or show the help of a command", DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			return completeHelp(root, args, prefix), cobra.ShellCompDirectiveNoFileComp
@@ -53,6 +53,8 @@ func (a *App) helpCommand(root *cobra.Command) *cobra.Command {
 			return at.Help()
 		},
 	}
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) { a.commandHelp(c, "") })
+	return c
 }
 
 // completeHelp lists the commands below the words, and the topics if there are no words yet.

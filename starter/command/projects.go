@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -20,6 +21,9 @@ type missingError struct{ error }
 
 func (m missingError) Unwrap() error { return m.error }
 
+// hintTimeout is the timeout of the queries for a hint.
+const hintTimeout = 2 * time.Second
+
 // unnamedProject returns the default project of the running command, or "" if it has none or another one was named.
 func (a *App) unnamedProject() string {
 	if a.called == nil {
@@ -33,20 +37,21 @@ func (a *App) unnamedProject() string {
 }
 
 // EmptyProject returns the text for an empty result if no project was named, the default one is empty, and others are not.
-// Otherwise it returns "".
+// Otherwise it returns "". It reads nothing of the others but their names (I10).
 func (a *App) EmptyProject() string {
 	project := a.unnamedProject()
 	if project == "" || a.Output == OutputJSON {
 		return ""
 	}
-	ctx := a.called.Context()
+	ctx, cancel := context.WithTimeout(a.called.Context(), hintTimeout)
+	defer cancel()
 	conn, err := a.ClickHouse(ctx)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = conn.Close() }()
 	known, err := build.Scopes(ctx, conn, MaxScopes)
-	if err != nil {
+	if err != nil || len(known) == MaxScopes {
 		return ""
 	}
 	return emptyText(project, known)
@@ -83,12 +88,17 @@ func (a *App) locate(ctx context.Context, args []string, err error) error {
 	if a.unnamedProject() == "" || !errors.As(err, &missing) && !errors.Is(err, entry.ErrNotFound) && !errors.Is(err, task.ErrNotFound) {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
+	defer cancel()
 	conn, connErr := a.ClickHouse(ctx)
 	if connErr != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	for _, id := range args {
+	for i, id := range args {
+		if !IsID(Argument(a.called, i)) {
+			continue
+		}
 		if names := projectsWith(ctx, conn, id); len(names) > 0 {
 			return fmt.Errorf("%w; it is in project %s", err, strings.Join(names, " and "))
 		}

@@ -50,7 +50,7 @@ func FindSession(ctx context.Context, conn driver.Conn, scope schema.SessionKey)
 	return sessionAmong(ctx, conn, scope, false)
 }
 
-// FindAnySession is findSession for maintenance: an empty field of the scope matches any value.
+// FindAnySession is FindSession for maintenance: an empty field of the scope matches any value.
 func FindAnySession(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (string, error) {
 	return sessionAmong(ctx, conn, scope, true)
 }

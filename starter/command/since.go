@@ -11,7 +11,7 @@ const maxSinceDays = 36_500
 
 var daysAgo = regexp.MustCompile(`^(\d{1,9})d$`)
 
-// ParseSince parses the value of --since as a period before now, such as 7d or 12h, or as parseTime does. It returns the
+// ParseSince parses the value of --since as a period before now, such as 7d or 12h, or as [ParseTime] does. It returns the
 // zero time if the value is empty.
 func ParseSince(value string, now time.Time) (time.Time, error) {
 	if value == "" {

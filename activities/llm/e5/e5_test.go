@@ -202,7 +202,7 @@ func TestNotInstalled(t *testing.T) {
 	require.ErrorContains(t, err, "2 files are named")
 }
 
-// TestOtherWeightsAreNoticed: weights that load but are not those of the pinned model fail the check.
+// TestOtherVectorsAreNoticed: weights that load but are not those of the pinned model fail the check.
 func TestOtherVectorsAreNoticed(t *testing.T) {
 	t.Parallel()
 	e := engine(t)

@@ -75,7 +75,7 @@ type shownBuild struct {
 func progressOf(ctx context.Context, a *command.App, r build.Run) *schema.Progress {
 	c, err := progress.TemporalNow(ctx, a)
 	if err != nil {
-		return nil // askRunning has printed a notice already.
+		return nil // AskRunning has printed a notice already.
 	}
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, progress.AnswerTimeout)

@@ -10,7 +10,7 @@ import (
 	"axiommind/activities/text"
 )
 
-// Spoken is like said, for any text.
+// Spoken is like [Said], for any text.
 func Spoken(t *testing.T, n int, role, text string) string {
 	t.Helper()
 	content, err := json.Marshal(text)

@@ -25,7 +25,7 @@ func RequireTable(t *testing.T, path, name, want string) {
 		require.NoError(t, os.WriteFile(path, []byte(before+open+want+end+after), 0o600))
 		return
 	}
-	update := "run: go test ./starter -run " + t.Name() + " -update"
+	update := "run this test with -update"
 	for line := range strings.Lines(want) {
 		require.True(t, strings.Contains(listed, line), "the topic lacks %q; %s", line, update)
 	}

@@ -13,11 +13,6 @@ import (
 	"axiommind/starter/command/progress"
 )
 
-// SaidIn returns a message of a session, like said.
-func SaidIn(session string, n int, text string) string {
-	return strings.Replace(Said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, session), 1)
-}
-
 // Put writes a file of a directory.
 func Put(t *testing.T, dir, name, text string) string {
 	t.Helper()

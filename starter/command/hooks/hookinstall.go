@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
 	"axiommind/schema"
@@ -27,7 +28,7 @@ func hookInstallCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.hook.Agent, "agent", "", "agent the memories belong to")
 	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; give the agent no memories")
 	f.IntVar(&o.hook.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
-	f.StringVar(&o.Main, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
+	f.StringVar(&o.programsDir, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
 	o.add(a, f)
 	cmd.ValidArgsFunction = a.Arguments(command.Fixed(hook.Agents()...))
 	return a.Offline(cmd, func(_ context.Context, args []string) error {
@@ -35,7 +36,7 @@ func hookInstallCommand(a *command.App) *cobra.Command {
 		if err := checkAgent(agent); err != nil {
 			return err
 		}
-		if _, err := (settings.File{}).Fill(f, a.Getenv); err != nil { // The project may be in a variable.
+		if err := fromVariables(f, a.Getenv, "project", "user", "agent"); err != nil {
 			return command.BadUsage(err)
 		}
 		if err := o.hook.Check(); err != nil {
@@ -55,19 +56,16 @@ func hookInstallCommand(a *command.App) *cobra.Command {
 			flags = append(flags, "--max-tokens", strconv.Itoa(o.hook.MaxTokens))
 		}
 		hooks := install.Hooks(agent, enqueue, answer, flags)
-		notes, err := hookNotes(a, o, agent)
-		if err != nil {
-			return err
-		}
-		return changeHooks(a, o, agent, notes, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
+		return changeHooks(a, o, agent, hookNotes(a, o, agent), func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
 	})
 }
 
-// hookNotes returns lines that say which sessions the installed hooks remember, and how to import the earlier ones.
-func hookNotes(a *command.App, o *hookSettings, agent string) (string, error) {
+// hookNotes returns lines that say which sessions the installed hooks remember, and how to import the earlier ones. Hooks in
+// a file of their own are those of one repository, whose sessions are not told apart here.
+func hookNotes(a *command.App, o *hookSettings, agent string) string {
 	dir, err := install.SessionsDir(agent, a.Getenv)
-	if err != nil {
-		return "", err
+	if o.settings != "" || err != nil {
+		return ""
 	}
 	process := []string{"process", dir, "--project", o.hook.Project}
 	if o.hook.User != "default" {
@@ -76,9 +74,16 @@ func hookNotes(a *command.App, o *hookSettings, agent string) (string, error) {
 	if o.hook.Agent != "" {
 		process = append(process, "--agent", o.hook.Agent)
 	}
-	notes := ""
-	if o.settings == "" {
-		notes = "\nfrom now on, the sessions in every repository become memory of project " + command.Unbroken(o.hook.Project)
+	return "\nfrom now on, the sessions in every repository become memory of project " + command.Unbroken(o.hook.Project) +
+		"\nimport earlier sessions: " + build.Command(process...)
+}
+
+// fromVariables fills some of the flags from the environment.
+func fromVariables(f *pflag.FlagSet, getenv func(string) string, names ...string) error {
+	some := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range names {
+		some.AddFlag(f.Lookup(name))
 	}
-	return notes + "\nimport earlier sessions: " + build.Command(process...), nil
+	_, err := settings.File{}.Fill(some, getenv)
+	return err
 }

@@ -24,9 +24,10 @@ import (
 type hookSettings struct {
 	settings string
 	yes      bool
-	Main     string
-	noAnswer bool
-	hook     hook.Options
+	// programsDir is the directory of axhook and axcontext, or "".
+	programsDir string
+	noAnswer    bool
+	hook        hook.Options
 }
 
 func (o *hookSettings) add(a *command.App, f *pflag.FlagSet) {
@@ -115,8 +116,8 @@ func (o *hookSettings) programs() (enqueue, answer []string, err error) {
 	}
 	fallback := []string{self, "hook"}
 	beside := filepath.Dir(self)
-	if o.Main != "" {
-		if beside, err = filepath.Abs(o.Main); err != nil {
+	if o.programsDir != "" {
+		if beside, err = filepath.Abs(o.programsDir); err != nil {
 			return nil, nil, fmt.Errorf("find the programs of hooks: %w", err)
 		}
 	}
@@ -129,8 +130,8 @@ func (o *hookSettings) programs() (enqueue, answer []string, err error) {
 		switch {
 		case err == nil && info.Mode().IsRegular():
 			return []string{path}, nil
-		case o.Main != "":
-			return nil, command.Usagef("--programs %q: there is no %s; build it with: go build -o %s ./starter/%s", o.Main, name,
+		case o.programsDir != "":
+			return nil, command.Usagef("--programs %q: there is no %s; build it with: go build -o %s ./starter/%s", o.programsDir, name,
 				strconv.Quote(beside), strings.TrimSuffix(name, ".exe"))
 		}
 		if path, err := exec.LookPath(name); err == nil {

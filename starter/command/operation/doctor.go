@@ -121,7 +121,10 @@ func checkModel(ctx context.Context, a *command.App, conn driver.Conn) command.C
 // ModelNote describes the model, PROVIDER/NAME, and names a better one if it is offline.
 func ModelNote(a *command.App, model string) string {
 	provider, _, _ := strings.Cut(model, "/")
-	if llm.KeyVariable(provider) != "" {
+	switch {
+	case model == "":
+		return "the latest build ended before its model was chosen"
+	case provider != llm.ProviderRules:
 		return model + " made the latest build"
 	}
 	advice := "for a better one: starter help configuration"
@@ -129,6 +132,7 @@ func ModelNote(a *command.App, model string) string {
 		key := llm.KeyVariable(name)
 		if key != "" && a.Getenv(key) != "" && a.Cfg.Embedder.Provider != name && a.Getenv(settings.Variable("model-provider")) == "" {
 			advice = fmt.Sprintf("%s is set but not used: start the worker with %s=%s", key, settings.Variable("model-provider"), name)
+			break
 		}
 	}
 	return fmt.Sprintf("%s made the latest build (offline; %s)", model, advice)

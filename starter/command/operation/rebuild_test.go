@@ -41,8 +41,8 @@ func testRebuild(t *testing.T) {
 	c := commandtest.NewCLI(t)
 	c.Timing = stacktest.Timing()
 	c.Work(t)
-	path := commandtest.Write(t, "s.jsonl", commandtest.SaidIn("세션", 1, commandtest.Decision)+commandtest.SaidIn("세션", 2, "TODO: write the 배포 page.")+
-		commandtest.SaidIn("세션", 3, "I prefer short pages, please always add an example."))
+	path := commandtest.Write(t, "s.jsonl", commandtest.InSession("세션", 1, commandtest.Decision)+commandtest.InSession("세션", 2, "TODO: write the 배포 page.")+
+		commandtest.InSession("세션", 3, "I prefer short pages, please always add an example."))
 	require.Zero(t, c.Process(path).Code)
 	cfg := c.Config(t)
 	conn, err := eventlog.Connect(t.Context(), cfg.ClickHouseDSN, eventlog.ConnectOptions{})

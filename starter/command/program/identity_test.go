@@ -22,12 +22,12 @@ func TestNamesOfEveryAlphabet(t *testing.T) {
 	c := commandtest.SharedCLI(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.jsonl":   commandtest.SaidIn("세션-1", 1, commandtest.Decision) + strings.Replace(commandtest.SaidIn("세션-1", 2, "TODO: write the 배포 page."), `"role":"user"`, `"role":"assistant"`, 1),
+		"a.jsonl":   commandtest.InSession("세션-1", 1, commandtest.Decision) + strings.Replace(commandtest.InSession("세션-1", 2, "TODO: write the 배포 page."), `"role":"user"`, `"role":"assistant"`, 1),
 		"빈파일.jsonl": "",
-		"b.jsonl":   commandtest.SaidIn("a/b%2F \"c\" 🎉", 1, "We decided to ship on Fridays only."),
-		"c.jsonl":   strings.Replace(commandtest.SaidIn("x", 1, "We decided to use SQLite for the tests."), `"sessionId":"x"`, `"sessionId":"\u0001\u001b[31m"`, 1),
-		"d.jsonl":   commandtest.SaidIn(strings.Repeat("세", 70), 1, "We decided to use Go for the worker."),
-		"e.jsonl":   commandtest.SaidIn("plain", 1, "We decided to keep the log for ever."),
+		"b.jsonl":   commandtest.InSession("a/b%2F \"c\" 🎉", 1, "We decided to ship on Fridays only."),
+		"c.jsonl":   strings.Replace(commandtest.InSession("x", 1, "We decided to use SQLite for the tests."), `"sessionId":"x"`, `"sessionId":"\u0001\u001b[31m"`, 1),
+		"d.jsonl":   commandtest.InSession(strings.Repeat("세", 70), 1, "We decided to use Go for the worker."),
+		"e.jsonl":   commandtest.InSession("plain", 1, "We decided to keep the log for ever."),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -61,7 +61,7 @@ func oneSessionIDInManyScopes(t *testing.T, scopes [][3]string) {
 	t.Helper()
 	c := commandtest.SharedCLI(t)
 	session := "one-" + c.Project
-	path := commandtest.Write(t, "s.jsonl", commandtest.SaidIn(session, 1, commandtest.Decision+" I prefer short pages, please always add an example."))
+	path := commandtest.Write(t, "s.jsonl", commandtest.InSession(session, 1, commandtest.Decision+" I prefer short pages, please always add an example."))
 	seen := map[string]bool{}
 	for _, scope := range scopes {
 		project, user, agent := c.Project+scope[0], scope[1], scope[2]
@@ -92,7 +92,7 @@ func oneSessionIDInManyScopes(t *testing.T, scopes [][3]string) {
 func TestI10EmptyNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	c := commandtest.SharedCLI(t)
-	require.Zero(t, c.Process(commandtest.Write(t, "s.jsonl", commandtest.SaidIn("one", 1, commandtest.Decision))).Code)
+	require.Zero(t, c.Process(commandtest.Write(t, "s.jsonl", commandtest.InSession("one", 1, commandtest.Decision))).Code)
 	for _, args := range []string{
 		"search log --project=", "search log --user=", "context --user=", "context --project=", "queue --user=",
 		"facts --user=", "facts --project=", "facts show fact_1234 --user=", "facts history --user=", "facts export --user=", "facts add x --user=",

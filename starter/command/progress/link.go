@@ -68,7 +68,7 @@ func Running(ctx context.Context, a *command.App, workflowIDs []string) (found m
 	return found, err
 }
 
-// SurelyRunning is like running, but returns an error if Temporal can't be queried.
+// SurelyRunning is like [Running], but returns an error if Temporal can't be queried.
 func SurelyRunning(ctx context.Context, a *command.App, workflowIDs []string) (map[string]bool, error) {
 	c, err := TemporalNow(ctx, a)
 	if err != nil {

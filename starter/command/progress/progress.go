@@ -48,8 +48,8 @@ type Progress struct {
 	a   *command.App
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar
-	// told contains the messages already shown. Each is shown once.
-	told map[string]bool
+	// printed contains the messages already shown. Each is shown once.
+	printed map[string]bool
 
 	// For the lines that are printed if no bar is drawn. A total of 0 is unknown.
 	unit         string
@@ -68,7 +68,7 @@ type progressQuery func(context.Context) (text string, ok bool)
 // continues.
 func New(a *command.App, total int, unit string) *Progress {
 	p := &Progress{
-		a: a, told: map[string]bool{}, unit: unit, total: total, began: time.Now(),
+		a: a, printed: map[string]bool{}, unit: unit, total: total, began: time.Now(),
 		watched: map[string]progressQuery{}, stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	switch {
@@ -277,10 +277,10 @@ func WriterOf(activity *workflow.PendingActivityInfo) string {
 func (p *Progress) PrintOnce(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.told[text] {
+	if p.printed[text] {
 		return
 	}
-	p.told[text] = true
+	p.printed[text] = true
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}

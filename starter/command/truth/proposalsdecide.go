@@ -27,7 +27,7 @@ type Proposal struct {
 }
 
 // Propose submits the proposal and returns its id. Equal proposals have the same id and count once. An invalid proposal is a
-// [command.usageError].
+// usage error, see [command.BadUsage].
 func Propose(ctx context.Context, a *command.App, p Proposal) (id string, err error) {
 	result, err := sendProposal(ctx, a, graduate.Command{
 		Op: graduate.OpPropose, Project: p.Project, User: p.User, EntryIDs: []string{p.EntryID}, Change: schema.Change(p.Action),

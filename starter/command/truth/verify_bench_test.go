@@ -28,7 +28,7 @@ import (
 // BenchmarkVerify checks 10,000 entries of sessions of several shapes, or the number in
 // AXIOMMIND_BENCH_ENTRIES:
 //
-//	go test ./starter -run XXX -bench BenchmarkVerify -benchtime 1x
+//	go test ./starter/command/truth -run XXX -bench BenchmarkVerify -benchtime 1x
 func BenchmarkVerify(b *testing.B) {
 	entries, err := strconv.Atoi(cmp.Or(os.Getenv("AXIOMMIND_BENCH_ENTRIES"), "10000"))
 	require.NoError(b, err)
