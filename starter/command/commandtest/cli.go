@@ -280,28 +280,28 @@ func (c *CLI) App(t *testing.T) *command.App {
 }
 
 // Begin runs a command that shows its progress at each interval, until it ends or is stopped.
-func (c *CLI) Begin(t *testing.T, interval time.Duration, args ...string) (says *Sayings, stop func(), ended chan int) {
+func (c *CLI) Begin(t *testing.T, interval time.Duration, args ...string) (says *LiveOutput, stop func(), ended chan int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	says, ended = &Sayings{}, make(chan int, 1)
+	says, ended = &LiveOutput{}, make(chan int, 1)
 	a := &command.App{In: strings.NewReader(""), Out: says, ErrOut: says, Getenv: func(name string) string { return c.Env[name] }, Quiet: interval}
 	go func() { ended <- program.Main(ctx, a, append(args, c.Servers...)) }()
 	return says, stop, ended
 }
 
-// Sayings is the output of a program so far.
-type Sayings struct {
+// LiveOutput is the output of a program so far: it can be read while the program runs.
+type LiveOutput struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (s *Sayings) Write(p []byte) (int, error) {
+func (s *LiveOutput) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *Sayings) String() string {
+func (s *LiveOutput) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()

@@ -1,7 +1,6 @@
 package mcpserver_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -27,13 +26,13 @@ type mcpClient struct {
 	*mcp.ClientSession
 	t *testing.T
 	// log contains the messages of the session, and stderr the server's output for people.
-	log, stderr *bytes.Buffer
+	log, stderr *commandtest.LiveOutput
 }
 
 // startMCP starts a server over stdin and stdout, and connects to it.
 func startMCP(c *commandtest.CLI, t *testing.T, args ...string) *mcpClient {
 	t.Helper()
-	m := &mcpClient{t: t, log: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	m := &mcpClient{t: t, log: &commandtest.LiveOutput{}, stderr: &commandtest.LiveOutput{}}
 	command := c.Starter(t, append([]string{"mcp"}, args...)...)
 	command.Stderr = m.stderr
 	m.connect(&mcp.CommandTransport{Command: command})
@@ -265,7 +264,7 @@ func record(t *testing.T, m *mcpClient, variable string) {
 		return
 	}
 	require.NoError(t, m.Close())
-	require.NoError(t, os.WriteFile(path, m.log.Bytes(), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(m.log.String()), 0o600))
 }
 
 // bearer adds a token to each request.
@@ -296,7 +295,7 @@ func TestMCPOverHTTP(t *testing.T) {
 	_, url, ok := strings.Cut(strings.TrimSpace(string(line[:n])), "serving MCP at ")
 	require.True(t, ok, "%s", line[:n])
 
-	m := &mcpClient{t: t, log: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	m := &mcpClient{t: t, log: &commandtest.LiveOutput{}, stderr: &commandtest.LiveOutput{}}
 	m.connect(&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{token}}})
 	listed, err := m.ListTools(t.Context(), nil)
 	require.NoError(t, err)

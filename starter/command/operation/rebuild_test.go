@@ -153,10 +153,10 @@ func projectionChecks(c *commandtest.CLI, t *testing.T) []command.Check {
 func testRebuildGoesOn(t *testing.T) {
 	t.Parallel()
 	c := commandtest.NewCLI(t)
-	begin := func(args ...string) (says *commandtest.Sayings, stop func(), ended chan int) {
+	begin := func(args ...string) (says *commandtest.LiveOutput, stop func(), ended chan int) {
 		return c.Begin(t, 0, args...)
 	}
-	requireSays := func(says *commandtest.Sayings, text string) {
+	requireSays := func(says *commandtest.LiveOutput, text string) {
 		t.Helper()
 		commandtest.Eventually(t, func() bool { return strings.Contains(says.String(), text) }, says)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -128,7 +127,7 @@ func TestNoBuildsYet(t *testing.T) {
 // If no bar is drawn, a line at each interval shows the progress and the running sessions.
 func TestProgressInLines(t *testing.T) {
 	t.Parallel()
-	errOut := &lockedBuffer{}
+	errOut := &commandtest.LiveOutput{}
 	people := &text.Writer{To: errOut}
 	a := &command.App{ErrOut: people, Quiet: time.Millisecond}
 	p := progress.New(a, 40, "sessions done")
@@ -198,22 +197,4 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	o := c.Run("doctor")
 	require.Equal(t, command.ExitFailed, o.Code)
 	require.Equal(t, 3, strings.Count(o.Out, "no answer in time"), o)
-}
-
-// lockedBuffer is a buffer that can be read while it is written to.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	held bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.String()
 }
