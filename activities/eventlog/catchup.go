@@ -35,7 +35,7 @@ func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err 
 		return done, err
 	}
 	for after, more := "", true; more; {
-		spans, err := sh.shadow.backlog(ctx, p, p.StreamPrefix(), shadowGeneration, after)
+		spans, err := sh.shadow.backlog(ctx, p, logEnds, p.StreamPrefix(), shadowGeneration, after)
 		if err != nil {
 			return done, projectError(p, p.StreamPrefix()+"*", err)
 		}

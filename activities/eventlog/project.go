@@ -131,12 +131,14 @@ type pass struct {
 	lease  lease
 	done   Progress
 	report []func(Progress)
+	// ends are the ends of the streams, if they are not those of the log.
+	ends ends
 	// atOnce is how many events are applied at once.
 	atOnce int
 }
 
 func (s *Store) newPass(p Projector, l lease) *pass {
-	return &pass{s: s, p: p, lease: l, atOnce: math.MaxInt}
+	return &pass{s: s, p: p, lease: l, ends: logEnds, atOnce: math.MaxInt}
 }
 
 // all applies every stream of the projector.
@@ -145,7 +147,7 @@ func (r *pass) all(ctx context.Context) error {
 		return err
 	}
 	for after, more := "", true; more; {
-		spans, err := r.s.backlog(ctx, r.p, r.p.StreamPrefix(), r.lease.generation, after)
+		spans, err := r.s.backlog(ctx, r.p, r.ends, r.p.StreamPrefix(), r.lease.generation, after)
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
 		}
@@ -163,24 +165,31 @@ func (r *pass) all(ctx context.Context) error {
 	return r.s.SaveOffsets(ctx)
 }
 
+// ends returns the SQL that selects name and last, the end of each stream with the prefix and after the name.
+type ends func(prefix, after string) (sql string, args []any)
+
+// logEnds are the ends of the streams in the log.
+func logEnds(prefix, after string) (string, []any) {
+	return `SELECT stream AS name, max(seq) AS last FROM events_raw
+		WHERE startsWith(stream, ?) AND stream > ? GROUP BY stream`, []any{prefix, after}
+}
+
 // backlog returns the projector's backlog in the streams with the prefix and after the name, at most maxIDs of them, in
 // the order of their names.
-func (s *Store) backlog(ctx context.Context, p Projector, prefix string, generation uint64, after string) ([]span, error) {
+func (s *Store) backlog(ctx context.Context, p Projector, ends ends, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
+	last, args := ends(prefix, after)
 	err := s.queryAll(ctx, func(rows driver.Rows) error {
 		var one span
 		err := rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
 		out = append(out, one)
 		return err
-	}, `SELECT name, at, at_ts, last FROM (
-			SELECT stream AS name, max(seq) AS last FROM events_raw
-			WHERE startsWith(stream, ?) AND stream > ? GROUP BY stream
-		) AS w
+	}, `SELECT name, at, at_ts, last FROM (`+last+`) AS w
 		LEFT JOIN (
 			SELECT stream, max(last_seq) AS at, argMax(last_ts, last_seq) AS at_ts FROM `+s.offsetsTable+`
 			WHERE projector_name = ? AND generation = ? AND stream > ? GROUP BY stream
 		) AS o ON o.stream = w.name
-		WHERE last > at ORDER BY name LIMIT ?`, prefix, after, p.Name(), generation, after, maxIDs)
+		WHERE last > at ORDER BY name LIMIT ?`, append(args, p.Name(), generation, after, maxIDs)...)
 	if err != nil {
 		return nil, fmt.Errorf("list streams: %w", err)
 	}

@@ -209,7 +209,8 @@ func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decisi
 	return sh.decision(ctx, number)
 }
 
-// lastRows applies the last events, to the tables in use too if they are compared. No other program writes meanwhile.
+// lastRows applies the last events, to the tables in use too if they are compared. No other program writes rows
+// meanwhile, but some append events: both tables get the same ones, so that no reader sees a row that is gone later.
 func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, made, inUse []Projector) (events int, err error) {
 	for _, p := range made {
 		done, err := sh.catchUp(ctx, p)
@@ -230,11 +231,20 @@ func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, 
 			continue // Other code has made the rows, and no other may add to them.
 		}
 		held := sh.current.newPass(p, lease{generation: g.number, until: time.Now().Add(24 * time.Hour), exclusive: true})
+		held.ends = sh.ends(p)
 		if err := held.all(ctx); err != nil {
 			return events, err
 		}
 	}
 	return events, sh.backUpAll(ctx, tableNames(made), number)
+}
+
+// ends are the ends up to which the projector's streams are applied in the shadow.
+func (sh *Shadow) ends(p Projector) ends {
+	return func(prefix, after string) (string, []any) {
+		return `SELECT stream AS name, max(last_seq) AS last FROM ` + sh.shadow.offsetsTable + ` WHERE projector_name = ? AND generation = ?
+			AND startsWith(stream, ?) AND stream > ? GROUP BY stream`, []any{p.Name(), uint64(shadowGeneration), prefix, after}
+	}
 }
 
 // tablesAtOnce is how many tables are marked, copied or exchanged at a time: each takes a few statements that have

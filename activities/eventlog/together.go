@@ -29,7 +29,7 @@ func (r *pass) together(ctx context.Context, prefix string) error {
 		return err
 	}
 	for after, more := "", true; more; {
-		spans, err := r.s.backlog(ctx, r.p, prefix, r.lease.generation, after)
+		spans, err := r.s.backlog(ctx, r.p, logEnds, prefix, r.lease.generation, after)
 		if err != nil {
 			return projectError(r.p, prefix+"*", err)
 		}
