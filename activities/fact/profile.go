@@ -72,11 +72,6 @@ func CurrentProfile(sections []Section) []Section {
 	return out
 }
 
-// OfProject returns those of the facts that come from the project, or from none.
-func OfProject(facts []Fact, project string) []Fact {
-	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return f.Project != "" && f.Project != project })
-}
-
 // NotInProfile returns the facts that no section states word for word, so that a prompt repeats nothing.
 func NotInProfile(facts []Fact, profile []Section) []Fact {
 	told := map[string]bool{}

@@ -14,7 +14,7 @@ import (
 // Selection selects facts of a memory to list. The user is required.
 type Selection struct {
 	User, Agent string
-	// Project is where the facts were learned. It is required unless AllProjects is set: a memory is of all of them.
+	// Project selects the facts that were stated in it, and those of no project. It is required unless AllProjects is set.
 	Project     string
 	AllProjects bool
 	// Category does not filter if it is empty.
@@ -35,7 +35,8 @@ func (t *Tables) Select(ctx context.Context, s Selection) ([]Fact, error) {
 		if err := table.Required("project", s.Project); err != nil {
 			return nil, fmt.Errorf("list facts: %w", err)
 		}
-		where, args = where+" AND project = ?", append(args, s.Project)
+		stated, of := inProject(s.User, s.Agent, s.Project)
+		where, args = where+" AND "+stated, append(args, of...)
 	}
 	if s.Category != "" {
 		where, args = where+" AND category = ?", append(args, s.Category)

@@ -47,3 +47,37 @@ func TestResolve(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, []fact.Fact{one, two}, found)
 }
+
+// A fact is of every project that stated it, however the statement was taken, and forgets none of them.
+func TestFactOfEveryProjectThatStatesIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{})
+	stated := func(user, project, session string, contents ...string) {
+		batch := batchOf(user, "", session, contents...)
+		batch.Project = project
+		for i := range batch.Entries {
+			batch.Entries[i].Project = project
+		}
+		_, err := b.writer.ApplyOne(t.Context(), batch)
+		require.NoError(t, err)
+	}
+	stated("ann", "one", "s1", "Plays chess", "Lives in Seoul")
+	stated("ann", "\"둘'/\n", "s2", "Plays chess")
+	stated("bob", "three", "s3", "Plays chess")
+	stated("ann", "three", "s4", "Owns a boat")
+
+	for project, want := range map[string][]string{
+		"one": {"Plays chess", "Lives in Seoul"}, "\"둘'/\n": {"Plays chess"}, "three": {"Owns a boat"}, "four": nil,
+	} {
+		listed, err := b.tables.ListIn(t.Context(), "ann", "", project)
+		require.NoError(t, err)
+		selected, err := b.tables.Select(t.Context(), fact.Selection{User: "ann", Project: project, Limit: 10})
+		require.NoError(t, err)
+		require.Equal(t, listed, selected)
+		var got []string
+		for _, f := range listed {
+			got = append(got, f.Content)
+		}
+		require.Equal(t, want, got, project)
+	}
+}

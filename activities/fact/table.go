@@ -25,6 +25,19 @@ func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
 	return t.query(ctx, ofMemory(user, agent), "status = 'active' ORDER BY created_seq")
 }
 
+// ListIn is [Tables.List] for the facts that were stated in the project, and those of no project.
+func (t *Tables) ListIn(ctx context.Context, user, agent, project string) ([]Fact, error) {
+	where, args := inProject(user, agent, project)
+	return t.query(ctx, ofMemory(user, agent), "status = 'active' AND "+where+" ORDER BY created_seq", args...)
+}
+
+// inProject selects the facts that were stated in the project, and those of no project. The first statement created the
+// fact, and each later one left a row of a duplicate.
+func inProject(user, agent, project string) (where string, args []any) {
+	return `(project IN ('', ?) OR fact_id IN (SELECT duplicate_of FROM facts_skipped_raw
+		WHERE user = ? AND agent = ? AND project = ? AND duplicate_of != ''))`, []any{project, user, agent, project}
+}
+
 // Get returns the fact of the user and agent, even if it is deleted or evicted, or [ErrFactNotFound].
 func (t *Tables) Get(ctx context.Context, user, agent, id string) (Fact, error) {
 	found, err := t.Find(ctx, user, agent, []string{id})

@@ -85,19 +85,9 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 		return ContextResult{}, err
 	}
 	tables := fact.NewTables(conn)
-	all, err := tables.List(ctx, r.User, r.Agent)
+	all, profile, err := told(ctx, tables, r)
 	if err == nil {
 		err = tables.Judge(ctx, r.User, r.Agent, all)
-	}
-	if err != nil {
-		return ContextResult{}, err
-	}
-	var profile []fact.Section
-	if r.Project == "" { // A memory is of one user, and of all projects.
-		profile, err = tables.Profile(ctx, r.User, r.Agent)
-	} else {
-		all = fact.OfProject(all, r.Project)
-		profile, err = tables.ProfileIn(ctx, r.User, r.Agent, r.Project)
 	}
 	if err != nil {
 		return ContextResult{}, err
@@ -109,13 +99,27 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 		formatter.Ranked = true
 		facts, out.NotIndexed, out.ByWords = c.rank(ctx, r, facts)
 	}
-	text, told := formatter.FormatIndexed(fact.NewContext(profile, facts))
+	text, shown := formatter.FormatIndexed(fact.NewContext(profile, facts))
 	out.Text, out.Tokens = text, counter.Count(text)
-	for _, i := range told {
+	for _, i := range shown {
 		out.Facts = append(out.Facts, facts[i])
 	}
 	c.note(ctx, schema.RetrievedByContext, entriesOf(r, out.Facts))
 	return out, nil
+}
+
+// told returns the facts and the profile of the request's project, or of all projects if it names none.
+func told(ctx context.Context, tables *fact.Tables, r ContextRequest) (facts []Fact, profile []fact.Section, err error) {
+	if r.Project == "" {
+		if facts, err = tables.List(ctx, r.User, r.Agent); err == nil {
+			profile, err = tables.Profile(ctx, r.User, r.Agent)
+		}
+		return facts, profile, err
+	}
+	if facts, err = tables.ListIn(ctx, r.User, r.Agent, r.Project); err == nil {
+		profile, err = tables.ProfileIn(ctx, r.User, r.Agent, r.Project)
+	}
+	return facts, profile, err
 }
 
 func counterOf(name string) (fact.Counter, error) {

@@ -31,7 +31,7 @@ func listCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o, p, s := &command.Owner{}, &command.Page{}, fact.Selection{}
 	o.Add(f)
-	f.StringVar(&s.Project, "project", "", "only facts that were learned in the project")
+	f.StringVar(&s.Project, "project", "", "only facts that were stated in the project")
 	f.StringVar(&s.Category, "category", "", "only facts of the category: "+strings.Join(schema.FactCategories(), ", "))
 	f.BoolVar(&s.Gone, "all", false, "include deleted and evicted facts, with the reasons")
 	p.Add(f, command.DefaultPage, command.MaxPage, "the oldest first")

@@ -238,7 +238,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	facts, err := fact.NewTables(conn).List(ctx, s.o.User, s.o.Agent)
+	facts, err := fact.NewTables(conn).ListIn(ctx, s.o.User, s.o.Agent, s.o.Project)
 	if err != nil {
 		return "", err
 	}
@@ -250,7 +250,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	preview(p, s.o.Limit, result.Hits, fact.OfProject(facts, s.o.Project), tasks)
+	preview(p, s.o.Limit, result.Hits, facts, tasks)
 	return p.End("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
 }
 

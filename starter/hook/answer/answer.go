@@ -32,7 +32,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 		sections, err = tables.ProfileIn(ctx, o.User, o.Agent, o.Project)
 		profile <- err
 	}()
-	facts, err := tables.List(ctx, o.User, o.Agent)
+	facts, err := tables.ListIn(ctx, o.User, o.Agent, o.Project)
 	if err == nil {
 		err = tables.Judge(ctx, o.User, o.Agent, facts)
 	}
@@ -42,7 +42,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 	if err != nil {
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}
-	facts = fact.NotInProfile(fact.Believed(fact.OfProject(facts, o.Project)), sections)
+	facts = fact.NotInProfile(fact.Believed(facts), sections)
 	formatter := fact.Formatter{MaxTokens: o.MaxTokens - fact.CJK2.Count(fact.Framed("")), Counter: fact.CJK2}
 	if e.Prompt != "" {
 		facts, formatter.Ranked = retrieve.RankFactsByWords(e.Prompt, facts), true
