@@ -13,7 +13,7 @@ func Commands(a *command.App) []*cobra.Command {
 		command.With(dreamCommand(a), dreamShowCommand(a), dreamListCommand(a)),
 		a.Parent("memory", "show, compare and restore core memory", memoryShowCommand(a), memoryHistoryCommand(a),
 			memoryDiffCommand(a), memoryRestoreCommand(a)),
-		a.Parent("schedule", "create and watch the schedules of nightly dreams; a single one needs no name", scheduleApplyCommand(a),
+		a.Parent("schedule", "create and watch schedules of nightly dreams; the only one needs no name", scheduleApplyCommand(a),
 			scheduleListCommand(a), scheduleShowCommand(a), schedulePauseCommand(a), scheduleResumeCommand(a),
 			scheduleTriggerCommand(a), scheduleBackfillCommand(a), scheduleDeleteCommand(a)),
 	}

@@ -13,7 +13,7 @@ import (
 
 func memoryShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show", Short: "print core memory: MEMORY.md, and where each item comes from",
+		Use: "show", Short: "print core memory, which is MEMORY.md, or the sources of its items",
 		Example: "starter memory show --user ann > prompt.md\n" +
 			"starter memory show --version 3 --sources",
 	}

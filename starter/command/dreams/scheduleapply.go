@@ -48,10 +48,10 @@ func scheduleApplyCommand(a *command.App) *cobra.Command {
 	o := &applyOptions{changed: f.Changed}
 	f.StringVar(&o.User, "user", "", "dream of this user's memory only (default: of all memories)")
 	f.StringVar(&o.Agent, "agent", "", "with --user, the agent that remembers it")
-	f.StringVar(&o.Cron, "cron", "30 3 * * *", "when: minute, hour, day of month, month, day of week. A time that\nthe clocks leave out in spring is left out")
+	f.StringVar(&o.Cron, "cron", "30 3 * * *", "when: minute, hour, day of month, month, day of week. A time that\nthe clocks skip in spring is skipped")
 	f.StringVar(&o.TimeZone, "time-zone", "", "time zone of --cron, such as Europe/Berlin (default: the machine's)")
-	f.DurationVar(&o.jitter, "jitter", 10*time.Minute, "begin up to so much later, so that not all begin at once")
-	f.DurationVar(&o.catchUp, "catch-up", 6*time.Hour, "make up for runs that were missed while Temporal was away, if not longer ago")
+	f.DurationVar(&o.jitter, "jitter", 10*time.Minute, "longest random delay of a run, so that not all begin at once")
+	f.DurationVar(&o.catchUp, "catch-up", 6*time.Hour, "make up for missed runs, if Temporal is back within this time")
 	f.IntVar(&o.LookbackDays, "lookback", 0, "days to read (default: all that no dream has read)")
 	f.IntVar(&o.atOnce, "at-once", schema.DreamsAtOnce, "memories at a time")
 	f.BoolVar(&o.paused, "paused", false, "pause it, or with --paused=false resume it (default: leave that as it is)")

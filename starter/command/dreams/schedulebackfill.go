@@ -26,7 +26,7 @@ type backfilled struct {
 
 func scheduleBackfillCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backfill [SCHEDULE]", Short: "run it for past nights, one after the other",
+		Use: "backfill [SCHEDULE]", Short: "run a schedule for past nights, one after the other",
 		Example: "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
 	}
 	f := cmd.Flags()

@@ -14,7 +14,7 @@ import (
 
 func schedulePauseCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "pause [SCHEDULE]", Short: "start no more runs until it is resumed",
+		Use: "pause [SCHEDULE]", Short: "pause a schedule until it is resumed",
 	}
 	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")

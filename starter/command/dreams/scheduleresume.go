@@ -13,7 +13,7 @@ import (
 
 func scheduleResumeCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resume [SCHEDULE]", Short: "start runs again",
+		Use: "resume [SCHEDULE]", Short: "resume a paused schedule",
 	}
 	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")

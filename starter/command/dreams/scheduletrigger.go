@@ -23,7 +23,7 @@ type triggered struct {
 
 func scheduleTriggerCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "trigger [SCHEDULE]", Short: "run it now",
+		Use: "trigger [SCHEDULE]", Short: "run a schedule now",
 	}
 	f := cmd.Flags()
 	wait := f.Bool("wait", false, "wait until the run has ended")

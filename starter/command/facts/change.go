@@ -47,7 +47,7 @@ func (x *factFlags) addConfidence(value float64) {
 }
 
 func (x *factFlags) addProject() {
-	x.flags.StringVar(&x.command.Project, "project", "default", "project that they belong to, for context --project")
+	x.flags.StringVar(&x.command.Project, "project", "default", "project it belongs to, for context --project")
 }
 
 // take fills the command from the flags, or returns an error about an invalid flag.

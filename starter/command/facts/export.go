@@ -20,7 +20,7 @@ func exportCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
-	file := f.String("file", "", "write it into the file, which only you may read")
+	file := f.String("file", "", "write to this file, which only you may read")
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		var document fact.Document
 		left := 0

@@ -32,7 +32,7 @@ type imported struct {
 
 func importCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "import FILE|-", Short: "import the facts and the profile from such JSON",
+		Use: "import FILE|-", Short: "import facts and the profile from the JSON of facts export",
 		Example: "starter facts import memory.json --dry-run\n" +
 			"starter facts export --user ann | starter facts import - --user bob",
 	}

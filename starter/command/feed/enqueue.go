@@ -37,7 +37,7 @@ func (o *enqueueOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&o.Input.Agent, "agent", "", "agent the memories belong to")
 	f.StringVar(&o.Input.Format, "format", "", "transcript format (default: detected from the content)")
 	f.BoolVar(&o.Input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
-	f.StringVar(&o.flush, "flush-reason", flushEnd, "why the session is given, for its heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
+	f.StringVar(&o.flush, "flush-reason", flushEnd, "reason, for the heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
 	f.DurationVar(&o.debounce, "debounce", schema.DefaultDebounce, "how long to wait for more of the user's sessions")
 	f.DurationVar(&o.maxWait, "max-wait", schema.DefaultMaxWait, "how long a session waits at most")
 }
@@ -69,9 +69,9 @@ func (o *enqueueOptions) conversation(session string) client.Conversation {
 func enqueueCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "enqueue FILE|-", Short: "add the sessions of a transcript to a queue, without waiting",
-		Long: `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
-input a copy without secrets is kept until then. Sessions that Temporal can't take now are kept, and delivered by the next such
-command or by a worker.`,
+		Long: `The session is processed once the user and agent are quiet. A file is read at that time, and must still be there.
+Standard input is copied without secrets and kept until then. Sessions that Temporal can't take now are kept, and delivered by
+the next such command or by a worker.`,
 		Example: "starter enqueue session.jsonl --project demo\n" +
 			"agent-turn | starter enqueue - --session today --messages --user ann",
 	}

@@ -60,7 +60,7 @@ Once it has ended, the same command imports new messages only.`,
 	f.StringVar(&o.Input.Format, "format", "", "transcript format (default: detected from the content)")
 	f.StringVar(&o.Input.Date, "date", "", "date of the session (default: the transcript's)")
 	f.BoolVar(&o.Input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
-	f.StringVar(&o.flush, "flush-reason", flushEnd, "why the session is given, for its heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
+	f.StringVar(&o.flush, "flush-reason", flushEnd, "reason, for the heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
 	f.StringVar(&o.Input.Notify, "notify", "", "id of a running workflow that gets the summary as the signal "+schema.SignalSummary)
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	f.BoolVar(&o.noWait, "no-wait", false, "skip a session that is being processed already, and exit with 3")

@@ -31,7 +31,7 @@ func queueFlushCommand(a *command.App) *cobra.Command {
 	o.Add(f)
 	var in schema.FlushInput
 	f.StringVar(&in.Project, "project", "", "process only the backlog of this project (default: all)")
-	f.StringVar(&in.Thread, "session", "", "process only this session, of --project, which is then by default \"default\"")
+	f.StringVar(&in.Thread, "session", "", "process only this session of --project (then default \"default\")")
 	noWait := f.Bool("no-wait", false, "do not wait until it is done")
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		in.User, in.Agent = o.User, o.Agent

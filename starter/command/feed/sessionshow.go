@@ -17,7 +17,7 @@ import (
 
 func sessionShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show SESSION", Short: "show how long a session is by now, and a summary of it so far",
+		Use: "show SESSION", Short: "show the size of a session, and a summary of it so far",
 	}
 	f := cmd.Flags()
 	var key schema.SessionKey

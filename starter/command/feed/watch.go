@@ -52,9 +52,9 @@ type WatchOptions struct {
 func watchCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch DIR…", Short: "enqueue the sessions of transcripts that are new or have grown, until it is stopped",
-		Long: `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed.
-The state of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user
-and agent.`,
+		Long: `Sessions are enqueued as by enqueue. A file is read when two looks in a row find it the same, or after 15 looks. Links
+are not followed. The state of the files is kept in the state directory, by hashes of their names, for each set of directories,
+project, user and agent.`,
 		Example: "starter watch ~/.claude/projects ~/.codex/sessions\n" +
 			"starter watch ~/agent --project demo --since 7d",
 	}
@@ -62,7 +62,7 @@ and agent.`,
 	o := &WatchOptions{}
 	o.add(f)
 	f.DurationVar(&o.interval, "interval", watchInterval, "how often to look")
-	f.StringVar(&o.since, "since", "", "also changes since then, of files not watched before, like 7d or 2006-01-02")
+	f.StringVar(&o.since, "since", "", "also enqueue files not watched before that changed since then, like 7d or 2006-01-02")
 	return a.Online(cmd, func(ctx context.Context, dirs []string) error { return watch(ctx, a, o, dirs) })
 }
 

@@ -33,7 +33,7 @@ func contextCommand(a *command.App) *cobra.Command {
 	o := &contextOptions{}
 	o.Add(f)
 	f.StringVar(&o.project, "project", "", "print only the memories of this project (default: all)")
-	f.StringVar(&o.query, "query", "", "print memories related to this text first (default: the surest first)")
+	f.StringVar(&o.query, "query", "", "print memories related to this text first (default: by confidence)")
 	f.IntVar(&o.budget, "max-tokens", schema.DefaultMaxTokens, "most tokens")
 	f.StringVar(&o.count, "count", client.CountTiktoken, "how tokens are counted: tiktoken (cl100k_base), or estimate, which is faster")
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {

@@ -25,7 +25,7 @@ func entryShowCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	project := f.String("project", "default", "project the entry belongs to")
-	user := f.String("user", "default", "user whose message it is, if ID is the handle of a message")
+	user := f.String("user", "default", "user of the message, if ENTRY is the handle of a message")
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if retrieve.IsMessage(args[0]) {
 			return messageShow(ctx, a, schema.Scope{Project: *project, User: *user}, args[0])

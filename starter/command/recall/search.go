@@ -63,7 +63,7 @@ func searchCommand(a *command.App) *cobra.Command {
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
 	f.IntVar(&o.query.Expand, "expand", 0, "how many messages before and after each hit to show")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
-	f.StringVar(&o.query.Cursor, "cursor", "", "continue after a page, whatever was added since: the field next of --output json")
+	f.StringVar(&o.query.Cursor, "cursor", "", "value of next in --output json: continue after that page, whatever was added since")
 	f.IntVar(&o.MaxTokens, "max-tokens", 0, "most tokens of the printed hits (cl100k_base); 0: any number")
 	o.given = f
 	o.alphaGivenFlag = f.Lookup("alpha")

@@ -44,7 +44,7 @@ func (o *taskList) query(ctx context.Context, a *command.App, fn func(*task.Quer
 
 func (o *taskFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.project, "project", "default", "project of the tasks")
-	f.StringVar(&o.asOf, "as-of", "", "as it was then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
+	f.StringVar(&o.asOf, "as-of", "", "state at that time, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 }
 
 func (o *taskFlags) selection() (task.Selection, error) {
