@@ -2,6 +2,7 @@ package entry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,42 +17,45 @@ import (
 	"axiommind/schema"
 )
 
-// Current returns the entries of the project with the ids, as the view entries shows them. It reads the rows of both
-// tables and folds them here, which takes a third of the time: most of the view's time is the planning of its query.
-func (r *Reader) Current(ctx context.Context, project string, ids []string, detail Detail) (map[string]Row, error) {
-	if err := InProject(project).check(); err != nil {
+// folded returns the entries of a selection of few, as the view entries shows them. It reads the rows of both tables and
+// folds them here, which takes a third of the time: most of the view's time is the planning of its query.
+func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
+	if err := s.check(); err != nil || s.none {
 		return nil, err
 	}
-	if len(ids) == 0 {
-		return map[string]Row{}, nil
-	}
-	set := table.Set(ids)
 	changes := map[string][]changeRow{}
 	read := make(chan error, 1)
 	go func() {
-		read <- r.changes(ctx, project, set, detail, func(entryID string, c changeRow) { changes[entryID] = append(changes[entryID], c) })
+		read <- r.changes(ctx, s.whereNamed(), detail, func(entryID string, c changeRow) { changes[entryID] = append(changes[entryID], c) })
 	}()
-	rows, err := r.stated(ctx, project, set, detail)
+	rows, err := r.stated(ctx, s.where(key, stated), detail)
 	if err = errors.Join(err, <-read); err != nil {
 		return nil, fmt.Errorf("read entries: %w", err)
 	}
-	for id, row := range rows {
-		if rows[id], err = fold(row, changes[id], detail); err != nil {
+	out := rows[:0]
+	for _, row := range rows {
+		if row, err = fold(row, changes[row.ID], detail); err != nil {
 			return nil, err
 		}
+		if s.keeps(row) {
+			out = append(out, row)
+		}
 	}
-	return rows, nil
+	slices.SortFunc(out, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.ID, b.ID)) })
+	if s.limit > 0 {
+		out = out[:min(s.limit, len(out))]
+	}
+	return out, nil
 }
 
 // stated reads the entries in their original state.
-func (r *Reader) stated(ctx context.Context, project string, ids any, detail Detail) (map[string]Row, error) {
+func (r *Reader) stated(ctx context.Context, of where, detail Detail) (out []Row, err error) {
 	columns := `entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id,
 		stage, status, evidence_aligned, evidence_proven`
 	if detail >= Whole {
 		columns += `, build_id, event_id, canonical_key, evidence_rule, evidence_json`
 	}
-	out := map[string]Row{}
-	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	err = table.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var row Row
 		var entryType, contentJSON, stage, status, evidenceJSON string
 		var rule uint32
@@ -66,13 +70,13 @@ func (r *Reader) stated(ctx context.Context, project string, ids any, detail Det
 			return err
 		}
 		row.Type, row.Stage, row.Status, row.EvidenceRule = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status), int(rule)
-		row.EvidenceSessionID, row.EvidenceEventID = row.SessionID, row.EventID
-		if err := row.decode(contentJSON, evidenceJSON); err != nil {
-			return err
+		if detail >= Whole {
+			row.EvidenceSessionID, row.EvidenceEventID = row.SessionID, row.EventID
 		}
-		out[row.ID] = row
-		return nil
-	}, `SELECT `+columns+` FROM entries_raw WHERE project = ? AND entry_id IN ? ORDER BY version DESC LIMIT 1 BY entry_id`, project, ids)
+		err := row.decode(contentJSON, evidenceJSON)
+		out = append(out, row)
+		return err
+	}, `SELECT `+columns+` FROM entries_raw`+of.sql()+` ORDER BY version DESC LIMIT 1 BY project, entry_id`, of.args...)
 	return out, err
 }
 
@@ -106,7 +110,7 @@ type changeRow struct {
 	evidence                    string
 }
 
-func (r *Reader) changes(ctx context.Context, project string, ids any, detail Detail, pass func(entryID string, c changeRow)) error {
+func (r *Reader) changes(ctx context.Context, of where, detail Detail, pass func(entryID string, c changeRow)) error {
 	columns := `entry_id, kind, ref, extracted_index, own, evidence_aligned, evidence_proven, status, stage, demotes, other_id, because, by,
 		user, agent, created_at`
 	if detail >= Whole {
@@ -125,8 +129,8 @@ func (r *Reader) changes(ctx context.Context, project string, ids any, detail De
 		err := rows.Scan(into...)
 		pass(id, c)
 		return err
-	}, `SELECT `+columns+` FROM entry_changes_raw WHERE project = ? AND entry_id IN ?
-		ORDER BY version DESC LIMIT 1 BY entry_id, kind, ref, extracted_index`, project, ids)
+	}, `SELECT `+columns+` FROM entry_changes_raw`+of.sql()+`
+		ORDER BY version DESC LIMIT 1 BY entry_id, kind, ref, extracted_index`, of.args...)
 }
 
 // compare orders the judgements of an entry, the best first, as the view does.

@@ -186,7 +186,7 @@ func stagesAreCapped(t *testing.T, n int) {
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		row := rows[0]
-		b.requireCurrent(project)
+		b.requireFolded(project)
 		isAligned, isProven := o.evidence()
 		require.Equal(t, isAligned, row.EvidenceAligned)
 		require.Equal(t, isProven, row.EvidenceProven)

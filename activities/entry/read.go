@@ -2,7 +2,6 @@ package entry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +49,8 @@ type Detail int
 const (
 	// Statement is the text of an entry, and the time and session of it. It never changes.
 	Statement Detail = iota
-	// Lifecycle adds the stage, the status and their details: the end of belief, successors, and entries that state the
-	// same.
+	// Lifecycle adds the stage, whether the evidence is aligned and proven, the status and its details: the end of belief,
+	// successors, and entries that state the same.
 	Lifecycle
 	// Whole adds all other fields, such as the evidence, which is most of the stored size of an entry.
 	Whole
@@ -65,6 +64,9 @@ func NewReader(conn table.Conn) *Reader { return &Reader{conn} }
 
 // Read returns the selected entries in the selection's order.
 func (r *Reader) Read(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
+	if s.few && s.order == "" && detail > Statement {
+		return r.folded(ctx, s, detail)
+	}
 	var out []Row
 	err := r.query(ctx, s, detail.columns(), detail > Statement, func(rows driver.Rows) error {
 		row, err := scan(rows, detail)
@@ -122,13 +124,11 @@ func (r *Reader) Stated(ctx context.Context, s Selection) ([]Stated, error) {
 
 // Stages returns the stages of the selected entries that are believed, by their ids.
 func (r *Reader) Stages(ctx context.Context, s Selection) (map[string]schema.Stage, error) {
-	out := map[string]schema.Stage{}
-	err := r.query(ctx, s.Believed(), "entry_id, stage", true, func(rows driver.Rows) error {
-		var id, stage string
-		err := rows.Scan(&id, &stage)
-		out[id] = schema.Stage(stage)
-		return err
-	})
+	rows, err := r.Read(ctx, s.Believed(), Lifecycle)
+	out := make(map[string]schema.Stage, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row.Stage
+	}
 	return out, err
 }
 
@@ -192,11 +192,11 @@ func (r *Reader) query(ctx context.Context, s Selection, columns string, fromVie
 func (d Detail) columns() string {
 	columns := "entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id"
 	if d >= Lifecycle {
-		columns += `, stage, status, superseded_by, ended_at, ended_because, ended_by, original_id, conflicts`
+		columns += `, stage, status, superseded_by, ended_at, ended_because, ended_by, original_id, conflicts,
+			evidence_aligned, evidence_proven`
 	}
 	if d >= Whole {
-		columns += `, build_id, event_id, canonical_key, evidence_aligned, evidence_proven,
-			evidence_rule, evidence_session_id, evidence_event_id, evidence_json`
+		columns += `, build_id, event_id, canonical_key, evidence_rule, evidence_session_id, evidence_event_id, evidence_json`
 	}
 	return columns
 }
@@ -209,11 +209,11 @@ func scan(rows driver.Rows, detail Detail) (Row, error) {
 	var conflicts uint64
 	into := []any{&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &r.Project, &r.User, &r.Agent, &r.SessionID}
 	if detail >= Lifecycle {
-		into = append(into, &stage, &status, &r.SupersededBy, &r.EndedAt, &r.EndedBecause, &r.EndedBy, &r.OriginalID, &conflicts)
+		into = append(into, &stage, &status, &r.SupersededBy, &r.EndedAt, &r.EndedBecause, &r.EndedBy, &r.OriginalID, &conflicts,
+			&r.EvidenceAligned, &r.EvidenceProven)
 	}
 	if detail >= Whole {
-		into = append(into, &r.BuildID, &r.EventID, &r.CanonicalKey, &r.EvidenceAligned, &r.EvidenceProven,
-			&rule, &r.EvidenceSessionID, &r.EvidenceEventID, &evidenceJSON)
+		into = append(into, &r.BuildID, &r.EventID, &r.CanonicalKey, &rule, &r.EvidenceSessionID, &r.EvidenceEventID, &evidenceJSON)
 	}
 	if err := rows.Scan(into...); err != nil {
 		return r, err
@@ -223,15 +223,5 @@ func scan(rows driver.Rows, detail Detail) (Row, error) {
 	if r.EndedAt.Unix() == 0 {
 		r.EndedAt = time.Time{}
 	}
-	var c content
-	err := json.Unmarshal([]byte(contentJSON), &c)
-	if err == nil && detail >= Whole {
-		err = json.Unmarshal([]byte(evidenceJSON), &r.Evidence)
-	}
-	if err != nil {
-		return r, fmt.Errorf("decode entry %q: %w", r.ID, err)
-	}
-	r.Content, r.Category, r.Confidence, r.Task, r.Corrects = c.Content, c.Category, c.Confidence, c.Task, c.Corrects
-	r.Section, r.SourceError = c.Section, c.SourceError
-	return r, nil
+	return r, r.decode(contentJSON, evidenceJSON)
 }

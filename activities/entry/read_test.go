@@ -110,7 +110,7 @@ func TestDetailsAgree(t *testing.T) {
 					ID: row.ID, Type: row.Type, SessionID: row.SessionID, Scope: row.Scope, Title: row.Title, OccurredAt: row.OccurredAt,
 				}}
 				require.Equal(t, said, stated[i])
-				said.Stage, said.Status = row.Stage, row.Status
+				said.Stage, said.Status, said.EvidenceAligned, said.EvidenceProven = row.Stage, row.Status, row.EvidenceAligned, row.EvidenceProven
 				require.Equal(t, said, judged[i])
 			}
 		})

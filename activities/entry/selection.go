@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -27,7 +25,9 @@ type Selection struct {
 	// noUser is set in a selection over all projects that is of a user, and does not name one.
 	noUser bool
 	// none is set when nothing can match, such as by an empty list of ids.
-	none       bool
+	none bool
+	// few is set when ids, titles, a session or a build name the entries.
+	few        bool
 	conditions []condition
 	order      string
 	limit      int
@@ -38,6 +38,8 @@ type condition struct {
 	sql    string
 	args   []any
 	origin origin
+	// keep is the condition of judged columns on a row.
+	keep func(Row) bool
 }
 
 // origin says where the columns of a condition come from.
@@ -78,7 +80,7 @@ func OfMemory(user, agent string) Selection {
 // gives it better evidence.
 func OfSession(session schema.SessionKey) Selection {
 	// The stream decides; the session's id has an index.
-	return InProject(session.Project).and(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
+	return InProject(session.Project).named(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
 }
 
 // InAllProjects selects all entries. It is for upkeep, and never for queries of a person or an agent.
@@ -87,7 +89,7 @@ func InAllProjects() Selection { return Selection{allProjects: true} }
 // IDs keeps the entries with the ids: none where there are no ids.
 func (s Selection) IDs(ids []string) Selection {
 	s.none = s.none || len(ids) == 0
-	return s.and(key, "entry_id IN ?", ids)
+	return s.named(key, "entry_id IN ?", table.Set(ids))
 }
 
 // Prefix keeps the entries whose ids begin with the text.
@@ -101,7 +103,7 @@ func (s Selection) Titles(titles []string) Selection { return s.stating(titleKey
 // holds them.
 func (s Selection) stating(keys []string) Selection {
 	s.none = s.none || len(keys) == 0
-	return s.and(stated, "title_key IN ?", keys)
+	return s.named(stated, "title_key IN ?", keys)
 }
 
 // AnyOf keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the
@@ -110,7 +112,7 @@ func (s Selection) AnyOf(ids, titles, originals []string) Selection {
 	s.none = s.none || len(ids)+len(titles)+len(originals) == 0
 	linked := s.where()
 	linked.add("kind = ? AND other_id IN ?", []any{kindLink, originals})
-	return s.and(stated, "(entry_id IN ? OR title_key IN ? OR entry_id IN (SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))",
+	return s.named(stated, "(entry_id IN ? OR title_key IN ? OR entry_id IN (SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))",
 		slices.Concat([]any{ids, titleKeys(titles)}, linked.args)...)
 }
 
@@ -126,15 +128,20 @@ func (s Selection) NotType(t schema.EntryType) Selection {
 
 // Proven keeps the active entries that are proven.
 func (s Selection) Proven() Selection {
-	return s.and(judged, "evidence_proven AND status = ?", string(schema.StatusActive))
+	return s.judged(func(r Row) bool { return r.EvidenceProven && r.Status == schema.StatusActive },
+		"evidence_proven AND status = ?", string(schema.StatusActive))
 }
 
 // Aligned keeps the entries whose quotes were all found word for word.
-func (s Selection) Aligned() Selection { return s.and(judged, "evidence_aligned") }
+func (s Selection) Aligned() Selection {
+	return s.judged(func(r Row) bool { return r.EvidenceAligned }, "evidence_aligned")
+}
 
 // Unproven keeps the entries that are active or contested and not proven.
 func (s Selection) Unproven() Selection {
-	return s.and(judged, "NOT evidence_proven AND status IN ?", []string{string(schema.StatusActive), string(schema.StatusContested)})
+	open := []schema.Status{schema.StatusActive, schema.StatusContested}
+	return s.judged(func(r Row) bool { return !r.EvidenceProven && slices.Contains(open, r.Status) },
+		"NOT evidence_proven AND status IN ?", table.Set(open))
 }
 
 // Unanswered leaves out the entries of the project for which a person or a model has answered whether they are stated.
@@ -144,24 +151,36 @@ func (s Selection) Unanswered() Selection {
 
 // Believed leaves out the entries that are superseded or deprecated.
 func (s Selection) Believed() Selection {
-	return s.and(judged, "status NOT IN ?", []string{string(schema.StatusSuperseded), string(schema.StatusDeprecated)})
+	ended := []schema.Status{schema.StatusSuperseded, schema.StatusDeprecated}
+	return s.judged(func(r Row) bool { return !slices.Contains(ended, r.Status) }, "status NOT IN ?", table.Set(ended))
 }
 
 // Stages keeps the entries of the stages, and Statuses those with the statuses: all where none is given.
 func (s Selection) Stages(stages []schema.Stage) Selection {
-	return s.oneOf("stage", table.Set(stages))
+	if len(stages) == 0 {
+		return s
+	}
+	return s.judged(func(r Row) bool { return slices.Contains(stages, r.Stage) }, "stage IN ?", table.Set(stages))
 }
 
 // Statuses is as [Selection.Stages].
 func (s Selection) Statuses(statuses []schema.Status) Selection {
-	return s.oneOf("status", table.Set(statuses))
-}
-
-func (s Selection) oneOf(column string, values clickhouse.GroupSet) Selection {
-	if len(values.Value) == 0 {
+	if len(statuses) == 0 {
 		return s
 	}
-	return s.and(judged, column+" IN ?", values)
+	return s.judged(func(r Row) bool { return slices.Contains(statuses, r.Status) }, "status IN ?", table.Set(statuses))
+}
+
+// judged keeps the rows for which keep is true, as the condition says in SQL.
+func (s Selection) judged(keep func(Row) bool, sql string, args ...any) Selection {
+	s = s.and(judged, sql, args...)
+	s.conditions[len(s.conditions)-1].keep = keep
+	return s
+}
+
+// keeps reports whether the row meets the conditions of judged columns.
+func (s Selection) keeps(r Row) bool {
+	return !slices.ContainsFunc(s.conditions, func(c condition) bool { return c.keep != nil && !c.keep(r) })
 }
 
 // Between keeps the entries that occurred at one time or after it, and before another one, to the second. The zero time
@@ -175,7 +194,7 @@ func (s Selection) Between(from, to time.Time) Selection {
 }
 
 // Build keeps the entries that the build made.
-func (s Selection) Build(id string) Selection { return s.and(stated, "build_id = ?", id) }
+func (s Selection) Build(id string) Selection { return s.named(stated, "build_id = ?", id) }
 
 // NotOfSession leaves out the entries that were made of the session.
 func (s Selection) NotOfSession(session schema.SessionKey) Selection {
@@ -207,8 +226,14 @@ func (s Selection) Limit(n int) Selection {
 }
 
 func (s Selection) and(from origin, sql string, args ...any) Selection {
-	s.conditions = append(slices.Clip(s.conditions), condition{sql, args, from})
+	s.conditions = append(slices.Clip(s.conditions), condition{sql: sql, args: args, origin: from})
 	return s
+}
+
+// named is [Selection.and] for a condition that few entries meet.
+func (s Selection) named(from origin, sql string, args ...any) Selection {
+	s.few = true
+	return s.and(from, sql, args...)
 }
 
 // sql returns the query for the columns. With fromView they are those of the view, which costs one join more than the
@@ -219,14 +244,7 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 	}
 	from, wanted := "entries_raw FINAL", s.where(key, stated)
 	if fromView || s.asks(judged) {
-		from = "entries"
-		ids := wanted
-		wanted = s.where(key, judged)
-		if s.asks(stated) {
-			// The table of entries gives the ids that both sides of the view are pruned by.
-			wanted = s.where(judged)
-			wanted.add("entry_id IN (SELECT entry_id FROM entries_raw"+ids.sql()+")", ids.args)
-		}
+		from, wanted = "entries", s.whereNamed(judged)
 	}
 	sql := fmt.Sprintf("SELECT %s FROM %s%s", columns, from, wanted.sql())
 	if s.order != "" {
@@ -267,6 +285,17 @@ func (s Selection) where(origins ...origin) where {
 			w.add(c.sql, c.args)
 		}
 	}
+	return w
+}
+
+// whereNamed asks for the conditions of the origin, in tables without the columns of statements. The table of entries
+// gives the ids of these.
+func (s Selection) whereNamed(also ...origin) where {
+	if !s.asks(stated) {
+		return s.where(append(also, key)...)
+	}
+	w, ids := s.where(also...), s.where(key, stated)
+	w.add("entry_id IN (SELECT entry_id FROM entries_raw"+ids.sql()+")", ids.args)
 	return w
 }
 

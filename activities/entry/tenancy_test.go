@@ -90,7 +90,7 @@ func noReadCrosses(t *testing.T, n int) {
 			}
 			require.ElementsMatch(t, want, got, "%+v", narrowed)
 		}
-		current, err := r.Current(t.Context(), o.Project, ids, Statement)
+		current, err := r.ByID(t.Context(), InProject(o.Project).IDs(ids), Lifecycle)
 		require.NoError(t, err)
 		for _, id := range ids {
 			require.Equal(t, of[id].Project == o.Project, current[id].ID == id)
@@ -131,7 +131,7 @@ func TestI10EmptyScopeIsRefused(t *testing.T) {
 	}
 	_, err := r.Get(t.Context(), "", "0000")
 	require.ErrorIs(t, err, ErrNoProject)
-	_, err = r.Current(t.Context(), "", nil, Whole)
+	_, err = r.Read(t.Context(), InProject("").IDs([]string{"x"}), Whole)
 	require.ErrorIs(t, err, ErrNoProject)
 	_, err = r.Contesting(t.Context(), "", nil)
 	require.ErrorIs(t, err, ErrNoProject)

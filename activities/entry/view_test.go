@@ -125,7 +125,8 @@ func viewIsTheFold(t *testing.T, seeds []int) {
 			}
 		}
 		require.ElementsMatch(t, want, got, "%+v", history)
-		b.requireCurrent(project)
+		b.requireFolded(project)
+		b.requireConditions(project)
 		b.requireUnproven(sessionKey(project, "u", "a", fmt.Sprint(seed%2)), want)
 	}
 	rows := b.rows()
@@ -133,29 +134,15 @@ func viewIsTheFold(t *testing.T, seeds []int) {
 	require.Equal(t, rows, b.rows(), "I3")
 }
 
-// requireCurrent checks that this fold equals the view, for all entries of the project and in each detail.
-func (b *bench) requireCurrent(project string) {
+// requireFolded checks that the fold of a selection by ids equals the view, for all entries of the project, and in each
+// detail.
+func (b *bench) requireFolded(project string) {
 	for _, detail := range []Detail{Lifecycle, Whole} {
 		want, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), detail)
 		require.NoError(b.t, err)
 		require.NotEmpty(b.t, want)
-		if detail == Lifecycle { // It is read for the fold.
-			whole, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), Whole)
-			require.NoError(b.t, err)
-			for id, row := range want {
-				row.EvidenceAligned, row.EvidenceProven = whole[id].EvidenceAligned, whole[id].EvidenceProven
-				want[id] = row
-			}
-		}
-		got, err := NewReader(b.conn).Current(b.t.Context(), project, slices.Collect(maps.Keys(want)), detail)
+		got, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project).IDs(slices.Collect(maps.Keys(want))), detail)
 		require.NoError(b.t, err)
-		for id := range got {
-			row := got[id]
-			if detail == Lifecycle {
-				row.EvidenceSessionID, row.EvidenceEventID = "", ""
-			}
-			got[id] = row
-		}
 		require.Equal(b.t, want, got)
 	}
 }
@@ -296,4 +283,35 @@ func TestLedgerTakesEventsTwice(t *testing.T) {
 	require.Equal(t, map[Origin][]string{{"x", 0}: {"e"}}, l.of)
 	_, err = l.add(schema.Event{ID: "bad", Type: schema.EntryEvidenceSet, Payload: []byte("[")})
 	require.ErrorContains(t, err, `decode entry_evidence_set event "bad"`)
+}
+
+// requireConditions checks that each condition keeps the same entries in the fold as in the view.
+func (b *bench) requireConditions(project string) {
+	r := NewReader(b.conn)
+	all, err := r.IDs(b.t.Context(), InProject(project))
+	require.NoError(b.t, err)
+	for i, s := range judgedSelections(InProject(project)) {
+		viewed, err := r.IDs(b.t.Context(), s)
+		require.NoError(b.t, err)
+		folded, err := r.Read(b.t.Context(), judgedSelections(InProject(project).IDs(all))[i].Limit(3), Lifecycle)
+		require.NoError(b.t, err)
+		require.Equal(b.t, viewed[:min(3, len(viewed))], idsOf(folded), i)
+		either, err := r.Read(b.t.Context(), judgedSelections(InProject(project).AnyOf(all, nil, nil))[i], Lifecycle)
+		require.NoError(b.t, err)
+		require.Equal(b.t, viewed, idsOf(either), i)
+	}
+}
+
+func judgedSelections(s Selection) []Selection {
+	return []Selection{
+		s.Proven(), s.Aligned(), s.Unproven(), s.Believed(), s.Stages([]schema.Stage{schema.StageCandidate, schema.StageVerified}),
+		s.Statuses([]schema.Status{schema.StatusSuperseded, schema.StatusContested}), s.Believed().Aligned(),
+	}
+}
+
+func idsOf(rows []Row) (out []string) {
+	for _, row := range rows {
+		out = append(out, row.ID)
+	}
+	return out
 }

@@ -33,11 +33,7 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 	}
 	// The original says it, too.
 	ids = append(ids, originals...)
-	saying, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals))
-	if err != nil {
-		return fmt.Errorf("read hits: %w", err)
-	}
-	byID, err := r.entries.Current(ctx, r.query.Project, saying, entry.Whole)
+	byID, err := r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals), entry.Whole)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}

@@ -433,7 +433,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 	}
 	// Read the rows of the whole project, so that candidates that the query may not see are counted apart from those
 	// without a row.
-	rows, err := r.entries.Current(ctx, r.query.Project, ids, entry.Lifecycle)
+	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(ids), entry.Lifecycle)
 	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
 	}

@@ -85,7 +85,7 @@ func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the entries about tasks: %w", err)
 	}
-	rows, err := r.entries.Current(ctx, r.query.Project, slices.Concat(slices.Collect(maps.Values(observers))...), entry.Lifecycle)
+	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(slices.Concat(slices.Collect(maps.Values(observers))...)), entry.Lifecycle)
 	if err != nil {
 		return nil, fmt.Errorf("read the entries about tasks: %w", err)
 	}
