@@ -150,7 +150,8 @@ func (s *Store) generation(ctx context.Context, name string) (generation, error)
 	return all[name], err
 }
 
-// generations returns the newest generation of each projector. The same request shows whether the store knows all
+// generations returns the newest generation of each projector. Their few rows are compared here: every store asks once in
+// half a lease, and the server would take as long again to plan an aggregation. The same request shows whether the store knows all
 // erasures, and it reads the missing ones.
 func (s *Store) generations(ctx context.Context) (map[string]generation, error) {
 	out := map[string]generation{}
@@ -160,17 +161,17 @@ func (s *Store) generations(ctx context.Context) (map[string]generation, error) 
 		var g generation
 		var ready uint64
 		err := rows.Scan(&name, &g.number, &ready, &g.version, &g.shadow)
-		if name == "" {
-			audit = g.number
-			return err
-		}
 		g.ready = ready == 1
-		out[name] = g
+		old := out[name]
+		switch {
+		case name == "":
+			audit = g.number
+		case g.number > old.number, g.number == old.number && g.ready:
+			out[name] = g
+		}
 		return err
-	}, `SELECT toString(projector_name), max(generation), argMax(last_seq, (generation, last_seq)), argMax(version, (generation, last_seq)),
-			argMax(last_event_id, (generation, last_seq))
-		FROM `+s.offsetsTable+` WHERE stream = '' GROUP BY projector_name
-		UNION ALL SELECT '', max(seq), toUInt64(0), toUInt32(0), '' FROM (`+lastPosition+`)`, schema.AuditStream())
+	}, `SELECT toString(projector_name), generation, last_seq, version, last_event_id FROM `+s.offsetsTable+` WHERE stream = ''
+		UNION ALL SELECT '', seq, toUInt64(0), toUInt32(0), '' FROM (`+lastPosition+`)`, schema.AuditStream())
 	if err != nil {
 		return nil, fmt.Errorf("read generations: %w", err)
 	}

@@ -82,16 +82,20 @@ func (req *request) sayToken() {
 	}
 }
 
-// take returns an idle session for a request. It returns nil if a new one should be opened: as long as there is room, so
-// that each kind of request gets one.
+// take returns an idle session for a request: one with its settings, or else one with other values of the same settings,
+// such as a time limit of a second less. It returns nil if a new one should be opened: as long as there is room, so that
+// each kind of request gets one.
 func (p *pool) take(settings map[string]string, database string) *session {
 	database = firstOf(database, defaultDatabase)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// The last one used is the likeliest to be in the processor's caches.
-	for i, s := range slices.Backward(p.idle) {
-		if s.database == database && maps.Equal(s.settings, settings) {
-			return p.remove(i)
+	same := func(a, b string) bool { return a == b }
+	for _, equal := range []func(a, b string) bool{same, func(string, string) bool { return true }} {
+		// The last one used is the likeliest to be in the processor's caches.
+		for i, s := range slices.Backward(p.idle) {
+			if s.database == database && s.settings != nil && maps.EqualFunc(s.settings, settings, equal) {
+				return p.remove(i)
+			}
 		}
 	}
 	if len(p.idle) < maxIdle {
