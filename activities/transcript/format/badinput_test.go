@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 
 	"github.com/klauspost/compress/zstd"
@@ -107,7 +108,7 @@ func TestParseBadInput(t *testing.T) {
 
 func TestParseLongLines(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("0123456789abcdef", 5<<20/16)
+	long := strings.Repeat("0123456789abcdef", 5<<20/16/sharedtest.Part())
 	for _, in := range []string{
 		lines(hello, `{"role":"user","content":"`+long+`"}`, hello),
 		lines(`{"role":"user","content":"`+long+`"}`, hello),

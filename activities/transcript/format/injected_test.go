@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"axiommind/deploy/local/sharedtest"
 )
 
 func TestSplitInjected(t *testing.T) {
@@ -93,7 +95,7 @@ func TestSplitInjectedIsLinear(t *testing.T) {
 		"<memory>\n ", "\n```x\n<memory>a", "```````x\n``````x\n`````x\n````x\n```x\n", "```\n", "User Context:\n", "Facts:\n...",
 		"[System: Previous conversation summary]\n", "[System: Previous conversation summary]\n\n---\n", "\n<memory a", "<memory>\n" + strings.Repeat(" ", 1000), "</memory>", "\n<memory><memory>",
 	} {
-		in := strings.Repeat(piece, 1<<20/len(piece))
+		in := strings.Repeat(piece, 1<<20/sharedtest.Part()/len(piece))
 		require.LessOrEqual(t, len(allMarks().split(in)), 2, piece)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/transcript/redact/redacttest"
+	"axiommind/deploy/local/sharedtest"
 )
 
 // Texts that look like these forms and hold no secret stay.
@@ -68,7 +69,7 @@ func TestEverydayEdges(t *testing.T) {
 // Names within the value of another name add no reading of that value: findings overlap in time that grows with the text.
 func TestNamesWithinNames(t *testing.T) {
 	t.Parallel()
-	for name, text := range hostile(100_000) {
+	for name, text := range hostile(100_000 / sharedtest.Part()) {
 		total := 0
 		for _, f := range scan(text, false) {
 			total += f.End - f.Start
