@@ -37,6 +37,8 @@ type ClientConfig struct {
 	Writer store.Open
 	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
 	ReadyDelay time.Duration
+	// Patience returns how long [Client.Ready] waits if the last probe failed with the error. Default: as long as its context.
+	Patience func(error) time.Duration
 }
 
 // Client is the only code that talks to Weaviate. Every method that reads or writes objects takes the project and
@@ -48,6 +50,7 @@ type Client struct {
 	headers    map[string]string
 	url, host  string
 	readyDelay time.Duration
+	patience   func(error) time.Duration
 
 	mu sync.Mutex
 	// cached holds the classes of names that searches looked up.
@@ -82,14 +85,14 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}
 	return &Client{
 		cached: map[string]cachedClass{}, writer: writer, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
-		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay),
+		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay), patience: cfg.Patience,
 	}, nil
 }
 
 // Ready waits until the server reports that it is ready, and returns its version. If ctx ends first, the error names
 // the host and the last reason. It does not wait for a server that refuses the client.
 func (c *Client) Ready(ctx context.Context) (version string, err error) {
-	for {
+	for begun := time.Now(); ; {
 		version, probeErr := c.probe(ctx)
 		if probeErr == nil {
 			return version, nil
@@ -97,7 +100,8 @@ func (c *Client) Ready(ctx context.Context) (version string, err error) {
 		if ctx.Err() == nil || err == nil {
 			err = probeErr
 		}
-		if Unauthorized(err) || statusOf(err) == http.StatusBadRequest || eventlog.Untrusted(err) {
+		if Unauthorized(err) || statusOf(err) == http.StatusBadRequest || eventlog.Untrusted(err) ||
+			c.patience != nil && time.Since(begun) > c.patience(err) {
 			return "", err
 		}
 		select {

@@ -27,6 +27,8 @@ import (
 const (
 	Patience       = 10 * time.Second
 	DoctorPatience = 3 * time.Second
+	// RefusedPatience is for one that is not running on this machine.
+	RefusedPatience = time.Second
 )
 
 // ClickHouse connects to ClickHouse. If it is down, the error says how to start it.

@@ -218,6 +218,9 @@ func (a *App) prepare(f *pflag.FlagSet) error {
 	if err := a.Cfg.Load(f, a.Getenv, service.LocalConfigFile()); err != nil {
 		return BadUsage(err)
 	}
+	if !f.Changed("connect-timeout") {
+		a.Cfg.RefusedTimeout = RefusedPatience
+	}
 	if err := OneOf("embedder", a.Cfg.Embedder.Provider, embedders()); err != nil {
 		return err
 	}

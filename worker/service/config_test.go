@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"net"
@@ -229,6 +230,30 @@ func TestConnectWaits(t *testing.T) {
 	cfg.ConnectTimeout = time.Hour
 	_, err = service.ConnectClickHouse(ctx, cfg, logger)
 	require.Error(t, err, "who is told to stop does not wait")
+}
+
+// A server of this machine that is not running is waited for as long as RefusedTimeout, not as ConnectTimeout.
+func TestConnectRefused(t *testing.T) {
+	t.Parallel()
+	down := settings.Servers{
+		TemporalAddress: "127.0.0.1:1", ClickHouseDSN: "http://127.0.0.1:1/db", WeaviateURL: "http://127.0.0.1:1",
+		ConnectTimeout: time.Hour, RefusedTimeout: 300 * time.Millisecond,
+	}
+	quiet, cfg := slog.New(slog.DiscardHandler), service.Config{Servers: down}
+	_, err := service.ConnectClickHouse(t.Context(), cfg, quiet)
+	require.ErrorContains(t, err, "connect to clickhouse at http://127.0.0.1:1/db")
+	require.Equal(t, down.RefusedTimeout, down.Patience(err))
+	_, err = service.ConnectTemporal(t.Context(), cfg, quiet)
+	require.ErrorContains(t, err, "connect to temporal at 127.0.0.1:1")
+	require.Equal(t, down.RefusedTimeout, down.Patience(err))
+	_, err = service.ConnectWeaviate(t.Context(), cfg)
+	require.ErrorContains(t, err, `weaviate at "127.0.0.1:1"`)
+	require.Equal(t, down.RefusedTimeout, down.Patience(err))
+
+	for _, text := range []string{"no answer in time", "dial tcp 10.0.0.1:1: connect: connection refused"} {
+		require.Equal(t, time.Hour, down.Patience(errors.New(text)), text)
+	}
+	require.Equal(t, time.Hour, settings.Servers{ConnectTimeout: time.Hour}.Patience(err), "a worker waits")
 }
 
 type lines struct{ text string }

@@ -101,7 +101,7 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 	if err != nil {
 		return nil, err
 	}
-	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
+	err = retryConnect(ctx, cfg.Servers, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
 		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{settings.Explain(cfg.ClickHouseAddress(), err)}
@@ -131,7 +131,7 @@ func connectWeaviate(ctx context.Context, cfg Config, writer store.Open) (*vecto
 	// The writer requests the server's version without a context. A server that accepts connections and
 	// never answers would block it until the request times out.
 	go func() {
-		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots, Writer: writer})
+		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots, Writer: writer, Patience: cfg.Patience})
 		if err == nil {
 			_, err = c.Ready(ctx)
 		}
@@ -163,7 +163,7 @@ func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c cl
 		return nil, err
 	}
 	options.Logger = log.NewStructuredLogger(logger)
-	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
+	err = retryConnect(ctx, cfg.Servers, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, retryLast)
 		defer cancel()
 		c, err = client.DialContext(ctx, options)
@@ -186,10 +186,10 @@ type permanent struct{ error }
 func (p permanent) Unwrap() error { return p.error }
 
 // retryConnect retries until it succeeds, the error is permanent, or the time limit is reached.
-func retryConnect(ctx context.Context, limit time.Duration, logger *slog.Logger, what string, try func(context.Context) error) error {
-	deadline := time.Now().Add(limit)
+func retryConnect(ctx context.Context, s settings.Servers, logger *slog.Logger, what string, try func(context.Context) error) error {
+	begun := time.Now()
 	// This also ends an attempt on a server that accepts connections but never answers.
-	ctx, cancel := context.WithTimeout(ctx, max(limit, retryFirst))
+	ctx, cancel := context.WithTimeout(ctx, max(s.ConnectTimeout, retryFirst))
 	defer cancel()
 	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
 		err := try(ctx)
@@ -197,7 +197,7 @@ func retryConnect(ctx context.Context, limit time.Duration, logger *slog.Logger,
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &p), errors.Is(err, settings.ErrRefused), ctx.Err() != nil, time.Now().Add(wait).After(deadline):
+		case errors.As(err, &p), errors.Is(err, settings.ErrRefused), ctx.Err() != nil, time.Since(begun)+wait > s.Patience(err):
 			return fmt.Errorf("connect to %s: %w", what, err)
 		}
 		logger.Warn("server is not there yet", "server", what, "retry_in", wait, "reason", err)

@@ -11,7 +11,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// Every field of the configuration has a line in the list, except keys and the fields that Load and tests set.
+// Every field of the configuration has a line in the list, except keys and the fields that programs and tests set.
 func TestEverySettingIsListed(t *testing.T) {
 	t.Parallel()
 	var cfg service.Config
@@ -24,7 +24,7 @@ func TestEverySettingIsListed(t *testing.T) {
 	}
 	checked := []string{"ModelReads", "ModelRate", "DoneReports", "Facts", "BuildID", "Deployment"} // by a func
 	keys := []string{"APIKey", "KeyVariable", "TemporalAPIKey", "WeaviateAPIKey", "Secret"}
-	loaded := []string{"Timing", "SecretFiles", "State", "EmbedderByDefault", "Gemini", "BatchSize", "sources", "flags"}
+	loaded := []string{"Timing", "RefusedTimeout", "SecretFiles", "State", "EmbedderByDefault", "Gemini", "BatchSize", "sources", "flags"}
 	none := slices.Concat(checked, keys, loaded)
 	var missing []string
 	var walk func(v reflect.Value)

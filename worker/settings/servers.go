@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -44,6 +45,8 @@ type Servers struct {
 	NoUsage                         bool
 	NoQueue                         bool
 	ConnectTimeout                  time.Duration
+	// RefusedTimeout replaces ConnectTimeout while this machine refuses the connection, if it is shorter. Default: ConnectTimeout.
+	RefusedTimeout time.Duration
 }
 
 // Defaults of [Servers].
@@ -75,8 +78,20 @@ func (s *Servers) Settings() []Setting {
 		{Name: "no-usage", Into: &s.NoUsage, Usage: "do not note which memories a search or a context returns; `health` then counts them as never retrieved"},
 		{Name: "no-queue", Into: &s.NoQueue, Readers: Hooks,
 			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nthe backlog and processes none of it"},
-		{Name: "connect-timeout", Into: &s.ConnectTimeout, Default: DefaultConnectTimeout, Absent: "1m (starter: 10s)", Usage: "how long a server may take to come up"},
+		{Name: "connect-timeout", Into: &s.ConnectTimeout, Default: DefaultConnectTimeout, Absent: "1m (starter: 10s)", Usage: "how long a server may take to come up",
+			More: "; by default, `starter` waits only a second for a server that is not running on this machine"},
 	}
+}
+
+// refusedHere matches the errors of connections to addresses of this machine where nothing listens. gRPC hands on only text.
+var refusedHere = regexp.MustCompile(`dial tcp (?:127\.|\[::1\])\S+: connect(?:ex)?: .*refused`)
+
+// Patience returns how long a server may take to come up if the last attempt failed with the error.
+func (s Servers) Patience(err error) time.Duration {
+	if s.RefusedTimeout > 0 && refusedHere.MatchString(err.Error()) {
+		return min(s.RefusedTimeout, s.ConnectTimeout)
+	}
+	return s.ConnectTimeout
 }
 
 // WithDefaults returns a copy in which each empty address, namespace and timeout has its default.

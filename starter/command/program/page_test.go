@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,6 +180,8 @@ func TestConnectTimeoutIsKept(t *testing.T) {
 			}
 			program.Main(ctx, a, append(tt.args, commandtest.Down().Servers[:6]...))
 			require.Equal(t, tt.want, a.Cfg.ConnectTimeout)
+			given := tt.env != "" || slices.Contains(tt.args, "--connect-timeout")
+			require.Equal(t, given, a.Cfg.RefusedTimeout == 0, "a server that is not running is waited for only if told so")
 		})
 	}
 }
