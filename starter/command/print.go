@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -216,8 +218,57 @@ func RightAligned(first, last int) (columns []table.ColumnConfig) {
 }
 
 // OneLine converts a text to one line of at most n user-perceived characters.
-func OneLine(s string, n int) string {
-	return Cut(text.Visible(strings.Join(strings.Fields(s), " ")), n)
+func OneLine(s string, n int) string { return Excerpt(s, "", n) }
+
+// Excerpt is [OneLine] for a text that proves or matches a statement: it cuts around the part with the most words of the
+// statement.
+func Excerpt(s, statement string, n int) string {
+	line := text.Visible(strings.Join(strings.Fields(s), " "))
+	if statement == "" || n < 3 || uniseg.GraphemeClusterCount(line) <= n {
+		return Cut(line, n)
+	}
+	stated, found := map[string]int{}, 0 // How often the part has each word of the statement, and how many it has.
+	for word := range words(statement) {
+		stated[text.Caseless(word)] = 0
+	}
+	count := func(word string, by int) {
+		word = text.Caseless(word)
+		if before, is := stated[word]; is {
+			stated[word] += by
+			found += min(before+by, 1) - min(before, 1)
+		}
+	}
+	all := slices.Collect(words(line))
+	most, first, last := 0, 0, 0 // The best parts begin with the words from first to last.
+	for begin, end, size := 0, 0, 0; end < len(all); begin++ {
+		for ; end < len(all) && (end == begin || size+uniseg.GraphemeClusterCount(all[end]) <= n-2); end++ {
+			count(all[end], 1)
+			size += uniseg.GraphemeClusterCount(all[end])
+		}
+		switch {
+		case found > most:
+			most, first, last = found, begin, begin
+		case found == most && last == begin-1:
+			last = begin
+		}
+		count(all[begin], -1)
+		size -= uniseg.GraphemeClusterCount(all[begin])
+	}
+	if first == 0 {
+		return Cut(line, n)
+	}
+	return "…" + Cut(strings.TrimSpace(strings.Join(all[(first+last)/2:], "")), n-1)
+}
+
+// words yields the words of a text, and what is between them.
+func words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word, rest, state := "", s, -1; rest != ""; {
+			if word, rest, state = uniseg.FirstWordInString(rest, state); !yield(word) {
+				return
+			}
+		}
+	}
 }
 
 // Cut shortens a text to n user-perceived characters.

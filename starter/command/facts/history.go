@@ -109,7 +109,7 @@ func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
 	case schema.FactDeletedPayload:
 		what = fmt.Sprintf("deleted %s: %s", p.FactID, quote(before.Content))
 		for _, e := range p.Evidence {
-			what += ", because it was said: " + quote(e.Quote)
+			what += ", because it was said: " + "“" + command.Excerpt(e.Quote, before.Content, maxContentShown) + "”"
 		}
 	case schema.FactEvictedPayload:
 		score := "confidence" // Events from before the introduction of policies name none.

@@ -46,7 +46,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	shown, weak := addHits(p, result.Hits)
+	shown, weak := addHits(p, query, result.Hits)
 	tail := missed(result.WordsOnly != "", result.NotIndexed)
 	if weak {
 		tail = strings.TrimSpace("All of these are weak: they may have nothing to do with the query. " + tail)
@@ -58,7 +58,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 }
 
 // addHits adds the hits that fit. It returns how many these are, and whether all of them are weak.
-func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
+func addHits(p *sheet, query string, hits []memory.Hit) (shown int, weak bool) {
 	weak = true
 	for _, h := range hits {
 		mark := ""
@@ -66,10 +66,10 @@ func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
 			mark = " [contested]"
 		}
 		mark = cmp.Or(agentsMark(h.Evidence), mark)
-		handle, title := command.ShortID(h.ID), h.Title
+		handle, role, title := command.ShortID(h.ID), "", p.Short(h.Title, titleTokens)
 		switch h.Kind {
 		case retrieve.KindMessage:
-			handle, title = h.Message.Handle(), string(h.Message.Role)+": "+h.Content
+			handle, role, title = h.Message.Handle(), string(h.Message.Role)+": ", p.Excerpt(h.Content, query, titleTokens)
 		case retrieve.KindTask:
 			handle, mark = h.Tracked.ID, " ["+string(h.Tracked.Status)+"]"
 		case retrieve.KindFact:
@@ -78,7 +78,7 @@ func addHits(p *sheet, hits []memory.Hit) (shown int, weak bool) {
 		if h.Weak {
 			mark += " [weak]"
 		}
-		if !p.Add("%s %s %s%s", handle, show.DayOf(h.OccurredAt), p.Short(title, titleTokens), mark) {
+		if !p.Add("%s %s %s%s%s", handle, show.DayOf(h.OccurredAt), role, title, mark) {
 			break
 		}
 		shown, weak = shown+1, weak && h.Weak
@@ -188,7 +188,8 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	}
 	p.Add("session %s", p.Short(row.EvidenceSessionID, titleTokens))
 	for i, proof := range proofs {
-		if !p.Add("%s", p.Short(proofLine(proof), s.o.tokens/5)) {
+		place, text := proofLine(proof)
+		if !p.Add("%s: %s", p.Short(place, s.o.tokens/10), p.Excerpt(text, row.Title, s.o.tokens/10)) {
 			return p.End(fmt.Sprintf("%s left out: starter entry show %s prints all.",
 				command.Plural(len(proofs)-i, "piece of evidence is", "pieces of evidence are"), command.ShortID(row.ID))), nil
 		}
@@ -243,13 +244,13 @@ func (s *mcpServer) message(ctx context.Context, conn driver.Conn, handle string
 	return p.End(""), nil
 }
 
-// proofLine formats a piece of evidence in one line.
-func proofLine(p show.Proof) string {
+// proofLine formats the place and the text of a piece of evidence.
+func proofLine(p show.Proof) (place, text string) {
 	worth := show.EvidenceState(p.Evidence, show.LineDifferences)
 	if !p.Holds {
-		return fmt.Sprintf("not true of the source (%s): “%s”", p.Problem, p.Quote)
+		return fmt.Sprintf("not true of the source (%s)", p.Problem), "“" + p.Quote + "”"
 	}
-	return fmt.Sprintf("message %d, %s, %s: %s", p.MessageIndex, p.Role, worth, show.Passage{Before: p.Before, Quoted: p.Text, After: p.After})
+	return fmt.Sprintf("message %d, %s, %s", p.MessageIndex, p.Role, worth), show.Passage{Before: p.Before, Quoted: p.Text, After: p.After}.String()
 }
 
 func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (string, error) {

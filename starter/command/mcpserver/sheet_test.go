@@ -31,13 +31,17 @@ func TestAgentsReadWeakHits(t *testing.T) {
 		{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: "12345679", Title: "The dog is fed at one."}},
 	}
 	p := &sheet{counter: counter, left: 1000}
-	shown, weak := addHits(p, hits)
+	shown, weak := addHits(p, "", hits)
 	require.Equal(t, 3, shown)
 	require.False(t, weak)
 	require.Contains(t, p.b.String(), "The cat is fed at noon. [weak]\n")
 	require.Contains(t, p.b.String(), "Feed the cat ["+string(schema.TaskPending)+"] [weak]\n")
 	require.Contains(t, p.b.String(), "The dog is fed at one.\n")
-	_, weak = addHits(p, hits[:2])
+	said := retrieve.Hit{Kind: retrieve.KindMessage, Message: &retrieve.MessageHit{Role: schema.RoleUser},
+		Entry: schema.Entry{Content: strings.Repeat("All is calm here. ", 50) + "Feed the parrot on Sundays."}}
+	addHits(p, "parrot Sundays", []retrieve.Hit{said})
+	require.Regexp(t, ` user: ….* Feed the parrot on Sundays\.\n`, p.b.String(), "a message is cut around the words of the query")
+	_, weak = addHits(p, "", hits[:2])
 	require.True(t, weak)
 }
 

@@ -213,12 +213,15 @@ func (p *sheet) put(line string) bool {
 }
 
 // Short truncates a text to one line within the token limit.
-func (p *sheet) Short(s string, tokens int) string {
+func (p *sheet) Short(s string, tokens int) string { return p.Excerpt(s, "", tokens) }
+
+// Excerpt is [command.Excerpt] with a limit in tokens.
+func (p *sheet) Excerpt(s, statement string, tokens int) string {
 	n := 4 * tokens
-	line := command.OneLine(s, n)
+	line := command.Excerpt(s, statement, n)
 	for n > 1 && p.counter.Count(unmark.Replace(line)) > tokens {
 		n = n * 2 / 3
-		line = command.OneLine(s, n)
+		line = command.Excerpt(s, statement, n)
 	}
 	if p.counter.Count(unmark.Replace(line)) <= tokens {
 		return line

@@ -141,7 +141,7 @@ func TestFormsOfEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.standing, show.EvidenceState(tt.piece, show.LineDifferences))
-			require.Equal(t, tt.line, show.EvidenceLine("s", tt.piece))
+			require.Equal(t, tt.line, show.EvidenceLine("s", "", tt.piece))
 			shown := shownWithEntry(t, tt.piece)
 			require.Contains(t, shown, "\nevidence 1 of 1: "+show.EvidenceState(tt.piece, show.ProofDifferences)+"\n")
 			if tt.piece.Found {
@@ -302,7 +302,7 @@ func TestTopicShowsEvidence(t *testing.T) {
 	for _, quote := range []string{"Never ship on the day before a holiday.", "ship on the day before a holiday", "Never ship on the day after a holiday."} {
 		pieces, _ := evidence.NewAligner([]schema.Message{message}, nil).AlignEntry([]schema.Quote{{Quote: quote}})
 		require.Contains(t, strings.ReplaceAll(string(topic), "\n", " "), "“"+quote+"”")
-		require.Contains(t, string(topic), "\n   "+show.EvidenceLine("releases", pieces[0])+"\n")
+		require.Contains(t, string(topic), "\n   "+show.EvidenceLine("releases", "", pieces[0])+"\n")
 	}
 }
 
@@ -325,10 +325,10 @@ func TestLongEvidence(t *testing.T) {
 	t.Parallel()
 	ideographs := strings.Repeat("字", 150)
 	e := piece("‹" + ideographs + "⟦引用⟧" + ideographs + "。›")
-	require.Contains(t, show.EvidenceLine("s", e), "“…"+ideographs[:3*show.LineGraphemes]+"⟦引用⟧"+ideographs[:3*show.LineGraphemes]+"…” — ")
+	require.Contains(t, show.EvidenceLine("s", "", e), "“…"+ideographs[:3*show.LineGraphemes]+"⟦引用⟧"+ideographs[:3*show.LineGraphemes]+"…” — ")
 	require.Contains(t, shownWithEntry(t, e), "  │ "+ideographs+"⟦引用⟧"+ideographs+"。\n")
 	e = piece("‹It " + strings.Repeat("⟦", 1) + strings.Repeat("really ", 100) + "⟧works.›")
-	line := show.EvidenceLine("s", e)
+	line := show.EvidenceLine("s", "", e)
 	require.Contains(t, line, "…⟧works.” — ")
 	require.Contains(t, line, "“It ⟦really really ")
 	require.Less(t, uniseg.GraphemeClusterCount(line), 400)
@@ -345,6 +345,26 @@ func TestLongEvidence(t *testing.T) {
 	require.Contains(t, show.EvidenceState(e, show.LineDifferences), "…” is added")
 }
 
+// However a long quote is shown, the statement that it proves stays visible.
+func TestLongEvidenceKeepsTheStatement(t *testing.T) {
+	t.Parallel()
+	const statement = "We decided to use ClickHouse for the event log."
+	calm := strings.Repeat("The week was calm. ", 30)
+	long := calm + statement + " " + calm
+	aligned := piece("‹⟦" + long + "⟧ and more.›")
+	for name, e := range map[string]schema.Evidence{"proven": provenPiece("⟦" + long + "⟧"), "aligned": aligned, "not found": missing(long, "")} {
+		line := show.EvidenceLine("s", statement, e)
+		require.Contains(t, line, statement, name)
+		require.Less(t, uniseg.GraphemeClusterCount(line), 500, name)
+	}
+	var b strings.Builder
+	_, err := recall.PrintHits(&b, &recall.SearchOptions{}, retrieve.Result{Hits: []retrieve.Hit{
+		{Entry: schema.Entry{ID: "12345678", Title: statement, Evidence: []schema.Evidence{provenPiece("⟦" + long + "⟧")}}},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(b.String(), statement), "the title and its quote: %s", b.String())
+}
+
 // A source cannot insert marks, control a terminal, reorder a line or start a new one.
 func TestHostileEvidence(t *testing.T) {
 	t.Parallel()
@@ -359,7 +379,7 @@ func TestHostileEvidence(t *testing.T) {
 		var raw bytes.Buffer
 		w := &text.Writer{To: &raw}
 		var b strings.Builder
-		show.SayEvidence(&b, "s", []schema.Evidence{e})
+		show.SayEvidence(&b, "s", "", []schema.Evidence{e})
 		require.Equal(t, 1, strings.Count(b.String(), "\n"), b.String())
 		b.WriteString(shownWithEntry(t, e))
 		require.NoError(t, truth.PrintFinding(&b, audit.Finding{SessionID: "s", Evidence: &e, Problem: "p"}))
@@ -394,7 +414,7 @@ func TestAnyEvidenceIsShown(t *testing.T) {
 			e.Within = &schema.Passage{Span: span.Draw(t, "within"), Text: rapid.String().Draw(t, "sentences")}
 		}
 		var b strings.Builder
-		show.SayEvidence(&b, rapid.String().Draw(t, "session"), []schema.Evidence{e})
+		show.SayEvidence(&b, rapid.String().Draw(t, "session"), rapid.String().Draw(t, "statement"), []schema.Evidence{e})
 		require.Equal(t, 1, strings.Count(b.String(), "\n"))
 		show.Proof{Evidence: e, Holds: rapid.Bool().Draw(t, "holds")}.Print(&b)
 		require.NoError(t, truth.PrintFinding(&b, audit.Finding{Evidence: &e}))

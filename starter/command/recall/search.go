@@ -365,7 +365,7 @@ func hitText(o *SearchOptions, number int, h retrieve.Hit) string {
 	var b strings.Builder
 	switch h.Kind {
 	case retrieve.KindMessage:
-		sayMessage(&b, number, h)
+		sayMessage(&b, number, o.query.Text, h)
 	case retrieve.KindTask:
 		command.Say(&b, "%d. %s\n   task · %s · %s · task %s\n", number, command.OneLine(h.Title, 160), h.Tracked.Status, scoreText(h), h.Tracked.ID)
 	case retrieve.KindFact:
@@ -374,11 +374,11 @@ func hitText(o *SearchOptions, number int, h retrieve.Hit) string {
 		sayEntry(&b, number, h)
 	}
 	for _, t := range h.Around {
-		mark := " "
+		mark, statement := " ", ""
 		if t.Hit {
-			mark = ">"
+			mark, statement = ">", cmp.Or(h.Title, o.query.Text)
 		}
-		command.Say(&b, "   %s %d %s: %s\n", mark, t.Index, cmp.Or(t.Author, string(t.Role)), command.OneLine(t.Text, 160))
+		command.Say(&b, "   %s %d %s: %s\n", mark, t.Index, cmp.Or(t.Author, string(t.Role)), command.Excerpt(t.Text, statement, 160))
 	}
 	if o.explain {
 		sayScore(&b, h)
@@ -386,8 +386,8 @@ func hitText(o *SearchOptions, number int, h retrieve.Hit) string {
 	return b.String()
 }
 
-func sayMessage(b *strings.Builder, number int, h retrieve.Hit) {
-	command.Say(b, "%d. “%s”\n   %s, message %d of session %s · %s · %s · entry show %s", number, command.OneLine(h.Content, 300),
+func sayMessage(b *strings.Builder, number int, query string, h retrieve.Hit) {
+	command.Say(b, "%d. “%s”\n   %s, message %d of session %s · %s · %s · entry show %s", number, command.Excerpt(h.Content, query, 300),
 		cmp.Or(h.Message.Author, string(h.Message.Role)), h.Message.Index, command.Unbroken(h.SessionID), scoreText(h), command.When(h.OccurredAt), h.Message.Handle())
 	if h.MoreSessions > 0 {
 		command.Say(b, " · and %s", command.Plural(h.MoreSessions, "message that says the same", "messages that say the same"))
@@ -406,11 +406,11 @@ func sayEntry(b *strings.Builder, number int, h retrieve.Hit) {
 	}
 	b.WriteString("\n")
 	sayBelief(b, h)
-	show.SayEvidence(b, h.EvidenceSessionID, h.Evidence)
+	show.SayEvidence(b, h.EvidenceSessionID, h.Title, h.Evidence)
 	for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
 		command.Say(b, "   also in session %s: %s · %s · %s · %s · entry %s\n",
 			command.Unbroken(s.SessionID), s.Type, show.StageText(s.Stage, s.Status), show.StandingOfPieces(s.Evidence), command.When(s.OccurredAt), command.ShortID(s.EntryID))
-		show.SayEvidence(b, s.EvidenceSessionID, s.Evidence)
+		show.SayEvidence(b, s.EvidenceSessionID, h.Title, s.Evidence)
 	}
 	if h.MoreSessions > 0 {
 		command.Say(b, "   and %s\n", command.Plural(h.MoreSessions, "more session", "more sessions"))

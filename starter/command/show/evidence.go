@@ -179,10 +179,10 @@ func (p Passage) String() string {
 	return marks.Replace(p.Before) + "⟦" + marks.Replace(p.Quoted) + "⟧" + marks.Replace(p.After)
 }
 
-// Line returns the passage in one line, cut at the ends far from the quote.
-func (p Passage) Line() string {
+// Line returns the passage in one line, cut at the ends far from the quote. It keeps the statement that a long quote proves.
+func (p Passage) Line(statement string) string {
 	p.Before, p.After = LastGraphemes(p.Before, LineGraphemes), FirstGraphemes(p.After, LineGraphemes)
-	if middle := command.OneLine(p.Quoted, 2*LineGraphemes); strings.HasSuffix(middle, "…") {
+	if middle := command.Excerpt(p.Quoted, statement, 2*LineGraphemes); strings.HasPrefix(middle, "…") || strings.HasSuffix(middle, "…") {
 		p.Quoted = middle
 	}
 	return strings.Join(strings.Fields(p.String()), " ")
@@ -214,26 +214,26 @@ func LastGraphemes(s string, n int) string {
 	return "…" + s[starts[len(starts)-n]:]
 }
 
-// SayEvidence writes a line for each piece: its text, its place and its state.
-func SayEvidence(b *strings.Builder, sessionID string, pieces []schema.Evidence) {
+// SayEvidence writes a line for each piece of evidence of the statement: its text, its place and its state.
+func SayEvidence(b *strings.Builder, sessionID, statement string, pieces []schema.Evidence) {
 	for _, e := range pieces {
-		command.Say(b, "   %s\n", EvidenceLine(sessionID, e))
+		command.Say(b, "   %s\n", EvidenceLine(sessionID, statement, e))
 	}
 }
 
-// EvidenceLine writes a piece of evidence in one line.
-func EvidenceLine(sessionID string, e schema.Evidence) string {
+// EvidenceLine writes a piece of evidence of the statement in one line.
+func EvidenceLine(sessionID, statement string, e schema.Evidence) string {
 	worth := EvidenceState(e, LineDifferences)
 	if !e.Found {
-		return fmt.Sprintf("“%s” — %s", command.OneLine(e.Quote, 120), worth)
+		return fmt.Sprintf("“%s” — %s", command.Excerpt(e.Quote, statement, 120), worth)
 	}
-	said := marks.Replace(command.OneLine(e.Text, 120))
+	said := marks.Replace(command.Excerpt(e.Text, statement, 120))
 	if !e.Proven {
 		p, known := PassageOf(e)
 		if !known {
 			p = Passage{"…", e.Text, "…"}
 		}
-		said = p.Line()
+		said = p.Line(statement)
 	}
 	return fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s, %s",
 		said, command.Unbroken(sessionID), e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method, worth)

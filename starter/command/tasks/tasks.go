@@ -194,7 +194,7 @@ func printReported(w io.Writer, views []task.View) error {
 	t := command.NewTable(w, "task", "status", "title", "entry", "said")
 	for _, v := range views {
 		r := v.Task.DoneReport
-		t.AppendRow([]any{command.ShortID(v.Task.ID), StatusText(v.Task), command.OneLine(v.Task.Title, 60), command.ShortID(r.EntryID), command.OneLine(r.Quote, 60)})
+		t.AppendRow([]any{command.ShortID(v.Task.ID), StatusText(v.Task), command.OneLine(v.Task.Title, 60), command.ShortID(r.EntryID), command.Excerpt(r.Quote, v.Task.Title, 60)})
 	}
 	t.Render()
 	return nil

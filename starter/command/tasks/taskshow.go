@@ -55,7 +55,7 @@ func PrintTask(w io.Writer, d task.Detail) error {
 		switch {
 		case h.Act.EntryID != "":
 			for _, e := range h.Evidence {
-				command.Say(&b, "      %s\n", show.EvidenceLine(cmp.Or(h.EvidenceSessionID, h.Event.SessionID), e))
+				command.Say(&b, "      %s\n", show.EvidenceLine(cmp.Or(h.EvidenceSessionID, h.Event.SessionID), t.Title, e))
 			}
 		case h.Act.Reason != "":
 			command.Say(&b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)

@@ -122,6 +122,6 @@ func conflictState(c graduate.Conflict) string {
 func saySide(b *strings.Builder, s graduate.Side, row entry.Row) {
 	command.Say(b, "          entry %s · %s · %s · %s, session %s\n", command.ShortID(s.EntryID), s.Type, show.StageText(s.Stage, s.Status), command.When(s.OccurredAt), s.SessionID)
 	for _, e := range row.Evidence {
-		command.Say(b, "          %s\n", show.EvidenceLine(row.EvidenceSessionID, e))
+		command.Say(b, "          %s\n", show.EvidenceLine(row.EvidenceSessionID, row.Title, e))
 	}
 }

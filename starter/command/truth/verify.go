@@ -143,7 +143,7 @@ func PrintFinding(w io.Writer, f audit.Finding) error {
 	if e := f.Evidence; e != nil {
 		command.Say(&b, "       “%s”\n       recorded as %s\n", command.OneLine(e.Quote, 120), show.EvidenceState(*e, show.LineDifferences))
 		if p, known := show.PassageOf(*e); known && !e.Proven {
-			command.Say(&b, "       in “%s”\n", p.Line())
+			command.Say(&b, "       in “%s”\n", p.Line(""))
 		}
 	}
 	if f.StoredIn != "" {
