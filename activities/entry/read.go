@@ -92,12 +92,7 @@ func (r *Reader) ByID(ctx context.Context, s Selection, detail Detail) (map[stri
 // IDs returns the ids of the selected entries in the selection's order.
 func (r *Reader) IDs(ctx context.Context, s Selection) ([]string, error) {
 	var out []string
-	err := r.query(ctx, s, "entry_id", false, func(rows driver.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		out = append(out, id)
-		return err
-	})
+	err := r.query(ctx, s, "entry_id", false, table.Column(&out))
 	return out, err
 }
 
@@ -157,23 +152,9 @@ func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
 	return rows[slices.Index(ids, picked)], nil
 }
 
-// ProjectsWith returns the projects in which an entry's id begins with the text, and nothing else of them.
+// ProjectsWith is [table.ProjectsWith] for entries.
 func (r *Reader) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
-	id := table.Prefix{Given: prefix}
-	if !id.Long() {
-		return nil, nil
-	}
-	var out []string
-	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
-		var project string
-		err := rows.Scan(&project)
-		out = append(out, project)
-		return err
-	}, "SELECT DISTINCT project FROM entries_raw WHERE startsWith(entry_id, ?) ORDER BY project LIMIT ?", id.Text(), table.MostPrefixed)
-	if err != nil {
-		return nil, fmt.Errorf("find the projects of an entry: %w", err)
-	}
-	return out, nil
+	return table.ProjectsWith(ctx, r.conn, "entries_raw", "entry_id", prefix)
 }
 
 const whereIDs = "as search and facts print it"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/table"
@@ -38,12 +37,7 @@ func TestTitleKeyColumnIsTitleKey(t *testing.T) {
 	}
 	require.NoError(t, table.Insert(t.Context(), b.conn, "entries_raw (entry_id, entry_type, canonical_key)", rows))
 	var got []string
-	require.NoError(t, table.Query(t.Context(), b.conn, func(rows driver.Rows) error {
-		var key string
-		err := rows.Scan(&key)
-		got = append(got, key)
-		return err
-	}, "SELECT title_key FROM entries_raw ORDER BY entry_id"))
+	require.NoError(t, table.Query(t.Context(), b.conn, table.Column(&got), "SELECT title_key FROM entries_raw ORDER BY entry_id"))
 	require.Equal(t, want, got)
 }
 

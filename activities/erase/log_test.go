@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/testsuite"
 
@@ -285,11 +284,6 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 // rows returns the payloads of the events in ClickHouse for which the condition on the stream is true.
 func (a *Activities) rows(t *testing.T, where, stream string) (out []string) {
 	t.Helper()
-	require.NoError(t, table.Query(t.Context(), a.conn, func(rows driver.Rows) error {
-		var payload string
-		err := rows.Scan(&payload)
-		out = append(out, payload)
-		return err
-	}, "SELECT payload_json FROM events_raw WHERE "+where, stream))
+	require.NoError(t, table.Query(t.Context(), a.conn, table.Column(&out), "SELECT payload_json FROM events_raw WHERE "+where, stream))
 	return out
 }

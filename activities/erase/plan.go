@@ -274,12 +274,7 @@ func (p *planner) modelStreams(ctx context.Context) error {
 	// A build that died may have stored an answer that no event names.
 	var more []string
 	for _, id := range slices.Sorted(maps.Keys(p.gathered)) {
-		err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
-			var stream string
-			err := rows.Scan(&stream)
-			more = append(more, stream)
-			return err
-		}, `SELECT DISTINCT stream FROM events_raw WHERE startsWith(stream, ?) AND build_id = ?`, schema.ModelPrefix, id)
+		err := table.Query(ctx, p.conn, table.Column(&more), `SELECT DISTINCT stream FROM events_raw WHERE startsWith(stream, ?) AND build_id = ?`, schema.ModelPrefix, id)
 		if err != nil {
 			return fmt.Errorf("look for answers about dreams: %w", err)
 		}

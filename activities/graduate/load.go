@@ -97,12 +97,7 @@ func (l loader) focus(ctx context.Context, w *snapshot) ([]string, error) {
 
 func (l loader) ids(ctx context.Context, sql string, args ...any) ([]string, error) {
 	var out []string
-	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		out = append(out, id)
-		return err
-	}, sql, args...)
+	err := table.Query(ctx, l.conn, table.Column(&out), sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read ids of entries: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
@@ -35,12 +34,7 @@ const maxWoken = 1000
 // them, or the rules may have a newer version.
 func WakeWaiting(ctx context.Context, conn table.Conn, c client.Client) error {
 	var projects []string
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var project string
-		err := rows.Scan(&project)
-		projects = append(projects, project)
-		return err
-	}, `SELECT DISTINCT s.project FROM (
+	err := table.Query(ctx, conn, table.Column(&projects), `SELECT DISTINCT s.project FROM (
 			SELECT project, stream, max(version) AS last FROM (
 				SELECT project, stream, version FROM entries_raw
 				UNION ALL

@@ -127,12 +127,7 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)
 	}
 	var ids []string
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT DISTINCT event_id FROM events_raw WHERE startsWith(event_id, ?) AND startsWith(stream, ?) LIMIT 100`,
+	err = table.Query(ctx, conn, table.Column(&ids), `SELECT DISTINCT event_id FROM events_raw WHERE startsWith(event_id, ?) AND startsWith(stream, ?) LIMIT 100`,
 		strings.ToLower(prefix), schema.SessionsOf(scope.Project))
 	if err != nil {
 		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)

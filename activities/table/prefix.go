@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,6 +33,20 @@ func (p Prefix) Text() string { return strings.ToLower(strings.TrimSpace(p.Given
 
 // Long reports whether the text is long enough to search for ids that begin with it.
 func (p Prefix) Long() bool { return len(p.Text()) >= MinPrefix }
+
+// ProjectsWith returns the projects of the rows whose id begins with the text. It returns nothing else of a project, and so is
+// the only read of several.
+func ProjectsWith(ctx context.Context, conn Conn, from, id, text string) (projects []string, err error) {
+	p := Prefix{Given: text}
+	if !p.Long() {
+		return nil, nil
+	}
+	err = Query(ctx, conn, Column(&projects), "SELECT DISTINCT project FROM "+from+" WHERE startsWith("+id+", ?) ORDER BY project LIMIT ?", p.Text(), MostPrefixed)
+	if err != nil {
+		return nil, fmt.Errorf("find the projects with id %q: %w", text, err)
+	}
+	return projects, nil
+}
 
 // Pick chooses from the ids that begin with the text, of which up to [MostPrefixed] were read. It returns the id that
 // equals the text, or else the only one.

@@ -38,3 +38,22 @@ func TestPrefix(t *testing.T) {
 	_, err := table.Prefix{Given: "abcde", NotFound: none}.Pick(nil)
 	require.EqualError(t, err, "no such thing: give an id, the first 4 or more characters of one")
 }
+
+// Only the names of projects are read, of at most a few, and none for a text that is too short for an id.
+func TestProjectsWith(t *testing.T) {
+	t.Parallel()
+	conn := connect(t)
+	require.NoError(t, conn.Exec(t.Context(), "CREATE TABLE things (project String, id String) ENGINE = MergeTree ORDER BY id"))
+	require.NoError(t, table.Insert(t.Context(), conn, "things (project, id)", [][]any{
+		{"shop", "abcd1"}, {"shop", "abcd2"}, {"demo", "abcd3"}, {"x", "abcd4"}, {"y", "abcd5"}, {"other", "bcde1"},
+	}))
+	for text, want := range map[string][]string{
+		"ABCD": {"demo", "shop", "x"}, "abcd1": {"shop"}, "bcde1": {"other"}, "zzzz": nil, "abc": nil, "": nil,
+	} {
+		found, err := table.ProjectsWith(t.Context(), conn, "things", "id", text)
+		require.NoError(t, err)
+		require.Equal(t, want, found, "%q", text)
+	}
+	_, err := table.ProjectsWith(t.Context(), conn, "absent", "id", "abcd")
+	require.ErrorContains(t, err, `find the projects with id "abcd": `)
+}

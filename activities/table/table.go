@@ -37,6 +37,16 @@ func Query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql str
 	return rows.Err()
 }
 
+// Column returns a scan for [Query] that appends the value of the only column to the slice.
+func Column[T any](into *[]T) func(driver.Rows) error {
+	return func(rows driver.Rows) error {
+		var value T
+		err := rows.Scan(&value)
+		*into = append(*into, value)
+		return err
+	}
+}
+
 // Insert writes the rows as one block and returns once they can be read. The parameter into names the table and its
 // columns, such as "edges_raw (id, version)". Inserts that wait for one another become one block, so writing the rows
 // twice must not change anything.

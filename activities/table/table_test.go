@@ -27,12 +27,7 @@ func connect(t *testing.T) driver.Conn {
 func read(t *testing.T, conn table.Conn, words ...string) []uint32 {
 	t.Helper()
 	var out []uint32
-	require.NoError(t, table.Query(t.Context(), conn, func(rows driver.Rows) error {
-		var n uint32
-		err := rows.Scan(&n)
-		out = append(out, n)
-		return err
-	}, "SELECT n FROM words WHERE word IN ? ORDER BY n", table.Set(words)))
+	require.NoError(t, table.Query(t.Context(), conn, table.Column(&out), "SELECT n FROM words WHERE word IN ? ORDER BY n", table.Set(words)))
 	return out
 }
 

@@ -49,21 +49,9 @@ func (t *Tables) ReportedDone(ctx context.Context, project string, limit int) ([
 		ORDER BY updated_at, entity_id LIMIT ?`, limit)
 }
 
-// ProjectsWith returns the projects in which an id begins with the text. It returns nothing else of a project, and so is the
-// only read of several.
+// ProjectsWith is [table.ProjectsWith] for tasks, conditions and artifacts.
 func (t *Tables) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
-	id := table.Prefix{Given: prefix}
-	if !id.Long() {
-		return nil, nil
-	}
-	var out []string
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
-		var project string
-		err := rows.Scan(&project)
-		out = append(out, project)
-		return err
-	}, `SELECT DISTINCT project FROM entities_raw WHERE startsWith(entity_id, ?) ORDER BY project LIMIT ?`, id.Text(), table.MostPrefixed)
-	return out, err
+	return table.ProjectsWith(ctx, t.conn, "entities_raw", "entity_id", prefix)
 }
 
 // query runs a query whose first argument is the project. All reads of the tables but [Tables.ProjectsWith] use
@@ -77,11 +65,6 @@ func (t *Tables) query(ctx context.Context, project string, scan func(driver.Row
 
 func (t *Tables) ids(ctx context.Context, project, sql string, args ...any) ([]string, error) {
 	var out []string
-	err := t.query(ctx, project, func(rows driver.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		out = append(out, id)
-		return err
-	}, sql, args...)
+	err := t.query(ctx, project, table.Column(&out), sql, args...)
 	return out, err
 }
