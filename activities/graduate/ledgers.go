@@ -124,6 +124,12 @@ func (l *Ledgers) Conflict(ctx context.Context, project, id string) (Conflict, e
 	return found[slices.Index(ids, picked)], nil
 }
 
+// ProjectsWith is [table.ProjectsWith] for conflicts and decisions.
+func (l *Ledgers) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
+	return table.ProjectsWith(ctx, l.conn,
+		"(SELECT project, conflict_id AS id FROM conflicts_raw UNION ALL SELECT project, decision_id FROM decisions_raw)", "id", prefix)
+}
+
 func (l *Ledgers) conflicts(ctx context.Context, w *where, limit int) ([]Conflict, error) {
 	var out []Conflict
 	err := query(ctx, l.conn, w.project, func(rows driver.Rows) error {

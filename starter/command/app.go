@@ -42,8 +42,6 @@ type App struct {
 	Output     string
 	// Typed are the flags of the command line: not those that a variable or a file gives.
 	Typed []string
-	// called is the command that runs.
-	called *cobra.Command
 	// Root is the tree of the groups' commands, and shared has the flags that all of them take, see [App.settings].
 	Root   *cobra.Command
 	Groups []Group

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -93,16 +94,16 @@ func (p *Page) Check() error {
 // Ask returns how many rows to read: one more than to show, to detect whether there are more.
 func (p *Page) Ask() int { return p.Limit + 1 }
 
-// List prints the rows of a page, of which one extra may have been read. If so, a line below shows how to see the next ones.
+// List prints the command's rows of a page, of which one extra may have been read. If so, a line below shows how to see the next ones.
 // With JSON output that line goes to stderr.
-func List[T any](a *App, p *Page, rows []T, none string, people func(w io.Writer, rows []T) error) error {
+func List[T any](a *App, cmd *cobra.Command, p *Page, rows []T, none string, people func(w io.Writer, rows []T) error) error {
 	more := len(rows) > p.Limit
 	rows = rows[:min(len(rows), p.Limit)]
 	if rows == nil {
 		rows = []T{}
 	}
 	if len(rows) == 0 && p.Offset == 0 {
-		none = cmp.Or(a.EmptyProject(), none)
+		none = cmp.Or(a.EmptyProject(cmd), none)
 	}
 	if err := a.Print(rows, func(w io.Writer) error { return p.Print(w, len(rows), none, func() error { return people(w, rows) }) }); err != nil {
 		return err

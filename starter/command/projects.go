@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
+	"axiommind/activities/graduate"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -24,26 +26,23 @@ func (m missingError) Unwrap() error { return m.error }
 // hintTimeout is the timeout of the queries for a hint.
 const hintTimeout = 2 * time.Second
 
-// unnamedProject returns the default project of the running command, or "" if it has none or another one was named.
-func (a *App) unnamedProject() string {
-	if a.called == nil {
-		return ""
-	}
-	f := a.called.Flags().Lookup("project")
+// unnamedProject returns the default project of the command, or "" if it has none or a project was named.
+func unnamedProject(cmd *cobra.Command) string {
+	f := cmd.Flags().Lookup("project")
 	if f == nil || f.Changed {
 		return ""
 	}
 	return f.DefValue
 }
 
-// EmptyProject returns the text for an empty result if no project was named, the default one is empty, and others are not.
+// EmptyProject returns the text for an empty result of the command if no project was named, the default one is empty, and others are not.
 // Otherwise it returns "". It reads nothing of the others but their names (I10).
-func (a *App) EmptyProject() string {
-	project := a.unnamedProject()
+func (a *App) EmptyProject(cmd *cobra.Command) string {
+	project := unnamedProject(cmd)
 	if project == "" || a.Output == OutputJSON {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(a.called.Context(), hintTimeout)
+	ctx, cancel := context.WithTimeout(cmd.Context(), hintTimeout)
 	defer cancel()
 	conn, err := a.ClickHouse(ctx)
 	if err != nil {
@@ -81,11 +80,13 @@ func ThereAre(names []string) string {
 	return text
 }
 
-// locate adds the project to an error about the id of an entry or task that another project has, if no project was named.
-// It reads nothing else of that project (I10).
-func (a *App) locate(ctx context.Context, args []string, err error) error {
+// locate adds the project to an error of the command about an id that another project has, if no project was named. It reads
+// nothing else of that project (I10).
+func (a *App) locate(ctx context.Context, cmd *cobra.Command, args []string, err error) error {
 	var missing missingError
-	if a.unnamedProject() == "" || !errors.As(err, &missing) && !errors.Is(err, entry.ErrNotFound) && !errors.Is(err, task.ErrNotFound) {
+	unknown := func(known error) bool { return errors.Is(err, known) }
+	if unnamedProject(cmd) == "" || !errors.As(err, &missing) &&
+		!slices.ContainsFunc([]error{entry.ErrNotFound, task.ErrNotFound, graduate.ErrNoConflict, graduate.ErrNoDecision}, unknown) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
@@ -96,7 +97,7 @@ func (a *App) locate(ctx context.Context, args []string, err error) error {
 	}
 	defer func() { _ = conn.Close() }()
 	for i, id := range args {
-		if !IsID(Argument(a.called, i)) {
+		if !IsID(Argument(cmd, i)) {
 			continue
 		}
 		if names := projectsWith(ctx, conn, id); len(names) > 0 {
@@ -107,12 +108,14 @@ func (a *App) locate(ctx context.Context, args []string, err error) error {
 }
 
 func projectsWith(ctx context.Context, conn driver.Conn, id string) []string {
-	names, err := entry.NewReader(conn).ProjectsWith(ctx, id)
-	if err != nil || len(names) > 0 {
-		return names
+	for _, with := range []func(ctx context.Context, prefix string) ([]string, error){
+		entry.NewReader(conn).ProjectsWith, task.NewTables(conn).ProjectsWith, graduate.NewLedgers(conn).ProjectsWith,
+	} {
+		if names, err := with(ctx, id); err != nil || len(names) > 0 {
+			return names
+		}
 	}
-	names, _ = task.NewTables(conn).ProjectsWith(ctx, id)
-	return names
+	return nil
 }
 
 // MaxScopes bounds the known projects, users and agents that are compared with the given ones, and maxNamed the names in an

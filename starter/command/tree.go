@@ -154,8 +154,7 @@ func (a *App) Online(cmd *cobra.Command, run func(ctx context.Context, args []st
 	a.OutputFlag(cmd.Flags())
 	cmd.Flags().AddFlagSet(a.settings())
 	return a.Offline(cmd, func(ctx context.Context, args []string) error {
-		a.called = cmd
-		return a.locate(ctx, args, run(ctx, args))
+		return a.locate(ctx, cmd, args, run(ctx, args))
 	})
 }
 

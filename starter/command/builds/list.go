@@ -67,7 +67,7 @@ func listCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return command.List(a, &p, runs, command.NoBuilds(filter), printBuilds)
+		return command.List(a, cmd, &p, runs, command.NoBuilds(filter), printBuilds)
 	})
 }
 

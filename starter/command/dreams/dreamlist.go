@@ -28,7 +28,7 @@ func dreamListCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, p, dreams, noDream(o), printDreams)
+			return command.List(a, cmd, p, dreams, noDream(o), printDreams)
 		})
 	})
 }

@@ -28,7 +28,7 @@ func memoryHistoryCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, p, versions, noCore(o), printHistory)
+			return command.List(a, cmd, p, versions, noCore(o), printHistory)
 		})
 	})
 }

@@ -39,7 +39,7 @@ func historyCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, p, changes, "nothing was ever remembered of "+command.Unbroken(o.String()), printChangesOfFacts)
+			return command.List(a, cmd, p, changes, "nothing was ever remembered of "+command.Unbroken(o.String()), printChangesOfFacts)
 		})
 	})
 }

@@ -58,7 +58,7 @@ func listCommand(a *command.App) *cobra.Command {
 			if s.Project != "" || s.Category != "" {
 				none = "no such fact is remembered of " + command.Unbroken(o.String())
 			}
-			return command.List(a, p, facts, none, func(w io.Writer, facts []fact.Fact) error { return printFacts(w, facts, version) })
+			return command.List(a, cmd, p, facts, none, func(w io.Writer, facts []fact.Fact) error { return printFacts(w, facts, version) })
 		})
 	})
 }

@@ -37,7 +37,7 @@ func sessionsCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return command.List(a, &p, rows, strings.Replace(command.NoBuilds(filter), "build", "session", 1), printSessions)
+		return command.List(a, cmd, &p, rows, strings.Replace(command.NoBuilds(filter), "build", "session", 1), printSessions)
 	})
 }
 

@@ -36,7 +36,7 @@ func forgetListCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		all = all[min(p.Offset, len(all)):]
-		return command.List(a, p, all[:min(p.Ask(), len(all))], "nothing was ever forgotten", printErasures)
+		return command.List(a, cmd, p, all[:min(p.Ask(), len(all))], "nothing was ever forgotten", printErasures)
 	})
 }
 

@@ -154,7 +154,7 @@ func TestNoProjectNamed(t *testing.T) {
 	t.Parallel()
 	c := commandtest.NewCLI(t)
 	c.Work(t)
-	path := commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", commandtest.Decision)+commandtest.Said(2, "assistant", "TODO: write the page on retries."))
+	path := commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", "Where are we?")+commandtest.Said(2, "assistant", "TODO: write the page on retries."))
 	require.Zero(t, c.Run("process", path, "--project", "shop").Code)
 	const empty = "nothing found: project default is empty; there are: shop (--project, or AXIOMMIND_PROJECT)\n"
 	for _, args := range [][]string{{"search", "retries"}, {"tasks"}, {"blocked"}, {"decisions"}} {
@@ -168,7 +168,11 @@ func TestNoProjectNamed(t *testing.T) {
 	found := commandtest.Decode[recall.Searched](t, c.Run("search", "retries", "--project", "shop", "--kind", "entry", "-o", "json"))
 	require.NotEmpty(t, found.Hits)
 	id := tasks[0].Task.ID
-	for _, args := range [][]string{{"task", "show", id[:8]}, {"task", "confirm", id}, {"entry", "show", found.Hits[0].ID}} {
+	c.Project = "shop"
+	conflict, decision := ledgersOf(c, t)
+	for _, args := range [][]string{
+		{"task", "show", id[:8]}, {"task", "confirm", id}, {"entry", "show", found.Hits[0].ID}, {"conflicts", "show", conflict[:8]}, {"decisions", "show", decision},
+	} {
 		o := c.Run(args...)
 		require.Equal(t, command.ExitUsage, o.Code, o)
 		require.Contains(t, o.Err, "; it is in project shop")

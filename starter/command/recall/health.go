@@ -60,7 +60,7 @@ func healthCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, p, listed, "no memory is counted as "+words(*measure), printMeasured)
+			return command.List(a, cmd, p, listed, "no memory is counted as "+words(*measure), printMeasured)
 		}
 		counted, err := graduate.ReadHealth(ctx, conn, q)
 		if err != nil {

@@ -73,7 +73,7 @@ func searchCommand(a *command.App) *cobra.Command {
 		if err := cmp.Or(table.Required("project", o.query.Project), table.Required("user", o.query.User)); err != nil {
 			return command.BadUsage(err)
 		}
-		return search(ctx, a, o, strings.Join(args, " "))
+		return search(ctx, a, cmd, o, strings.Join(args, " "))
 	})
 }
 
@@ -170,7 +170,7 @@ func (o *SearchOptions) finishKinds() error {
 	return nil
 }
 
-func search(ctx context.Context, a *command.App, o *SearchOptions, text string) error {
+func search(ctx context.Context, a *command.App, cmd *cobra.Command, o *SearchOptions, text string) error {
 	if err := o.finish(text); err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func search(ctx context.Context, a *command.App, o *SearchOptions, text string) 
 	}
 	none := o.nothing() + leftOut(result.Result) + unrelated(result)
 	if len(result.Hits) == 0 {
-		none = cmp.Or(a.EmptyProject(), none)
+		none = cmp.Or(a.EmptyProject(cmd), none)
 	}
 	left := 0
 	err = a.Print(result, func(w io.Writer) error {

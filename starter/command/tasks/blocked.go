@@ -24,7 +24,7 @@ func blockedCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, &o.Page, views, "nothing is blocked in "+o.place(), printBlocked)
+			return command.List(a, cmd, &o.Page, views, "nothing is blocked in "+o.place(), printBlocked)
 		})
 	})
 }

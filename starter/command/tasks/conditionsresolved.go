@@ -24,7 +24,7 @@ func conditionsResolvedCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, &o.Page, conditions, "no condition is resolved in "+o.place(), printConditions)
+			return command.List(a, cmd, &o.Page, conditions, "no condition is resolved in "+o.place(), printConditions)
 		})
 	})
 }

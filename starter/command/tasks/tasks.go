@@ -182,9 +182,9 @@ func tasksCommand(a *command.App) *cobra.Command {
 				return err
 			}
 			if *reported {
-				return command.List(a, &o.Page, views, none, printReported)
+				return command.List(a, cmd, &o.Page, views, none, printReported)
 			}
-			return command.List(a, &o.Page, views, none, printTasks)
+			return command.List(a, cmd, &o.Page, views, none, printTasks)
 		})
 	})
 }

@@ -72,7 +72,7 @@ func conflictsCommand(a *command.App) *cobra.Command {
 					none = nothingKnown(q.Project)
 				}
 			}
-			return command.List(a, p, command.After(p, conflicts), none, func(w io.Writer, shown []graduate.Conflict) error {
+			return command.List(a, cmd, p, command.After(p, conflicts), none, func(w io.Writer, shown []graduate.Conflict) error {
 				return printConflicts(w, q.Project, shown)
 			})
 		})

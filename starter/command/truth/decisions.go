@@ -32,7 +32,7 @@ func decisionsCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return command.List(a, p, command.After(p, decisions), "no decision is recorded in project "+command.Unbroken(q.Project), printDecisions)
+			return command.List(a, cmd, p, command.After(p, decisions), "no decision is recorded in project "+command.Unbroken(q.Project), printDecisions)
 		})
 	})
 }

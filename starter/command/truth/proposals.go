@@ -44,7 +44,7 @@ func proposalsCommand(a *command.App) *cobra.Command {
 			if !q.Decided {
 				none += "; --all includes accepted and rejected proposals"
 			}
-			return command.List(a, p, command.After(p, found), none, func(w io.Writer, shown []graduate.Proposal) error {
+			return command.List(a, cmd, p, command.After(p, found), none, func(w io.Writer, shown []graduate.Proposal) error {
 				return printProposals(w, q.Project, shown)
 			})
 		})
