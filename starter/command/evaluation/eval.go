@@ -28,11 +28,11 @@ Recall is the share of the references that are found, hit is 1 if any is, all is
 recall@10 or MRR falls by more than --max-drop below the run to compare with. Searches are not noted as usage.`
 
 type evalOptions struct {
-	GoldSet, Out, Compare, half string
-	maxDrop, Alpha              float64
+	goldSet, out, compare, half string
+	maxDrop, alpha              float64
 	limit, concurrency          int
-	Ablations, json, now        bool
-	Flags                       *pflag.FlagSet
+	ablations, json, now        bool
+	flags                       *pflag.FlagSet
 
 	questions []eval.Question
 	baseline  *eval.Result
@@ -47,16 +47,16 @@ func evalRetrievalCommand(a *command.App) *cobra.Command {
 			"starter eval retrieval --goldset gold/goldset.jsonl --half odd --ablations",
 	}
 	f := cmd.Flags()
-	o := &evalOptions{Flags: f}
-	f.StringVar(&o.GoldSet, "goldset", "", "file of the questions")
-	f.StringVar(&o.Out, "out", "", "file to write the run to, for later comparisons")
-	f.StringVar(&o.Compare, "compare", "", "file of an earlier run to compare with")
+	o := &evalOptions{flags: f}
+	f.StringVar(&o.goldSet, "goldset", "", "file of the questions")
+	f.StringVar(&o.out, "out", "", "file to write the run to, for later comparisons")
+	f.StringVar(&o.compare, "compare", "", "file of an earlier run to compare with")
 	f.Float64Var(&o.maxDrop, "max-drop", eval.DefaultMaxDrop, "how far recall@10 and MRR may fall below that run, of 1")
 	f.StringVar(&o.half, "half", string(eval.HalfAll), "all, or a half by a hash of the ids: odd, even;\nchoose a setting on one, and report it on the other")
 	f.IntVar(&o.limit, "limit", eval.Deepest, "how many results to ask for")
 	f.IntVar(&o.concurrency, "concurrency", 1, "how many questions to ask at a time; above 1 latencies are those of a loaded server")
-	f.Float64Var(&o.Alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
-	f.BoolVar(&o.Ablations, "ablations", false, "also measure with words alone, with meaning alone, without neighbours, and without reranking")
+	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
+	f.BoolVar(&o.ablations, "ablations", false, "also measure with words alone, with meaning alone, without neighbours, and without reranking")
 	f.BoolVar(&o.now, "now", false, "measure though some of the memory is not indexed yet")
 	f.BoolVar(&o.json, "json", false, "the same as --output json")
 	a.Complete(cmd, "half", command.Fixed(eval.Halves()...))
@@ -74,7 +74,7 @@ func evalRetrievalCommand(a *command.App) *cobra.Command {
 // finish checks the flags and reads the files. It reports all mistakes before any server is contacted.
 func (o *evalOptions) finish() error {
 	switch {
-	case o.GoldSet == "":
+	case o.goldSet == "":
 		return command.Usagef("say with --goldset which questions to ask")
 	case o.limit < eval.Deepest || o.limit > retrieve.MaxLimit:
 		return command.Usagef("--limit %d: want %d to %d", o.limit, eval.Deepest, retrieve.MaxLimit)
@@ -82,25 +82,25 @@ func (o *evalOptions) finish() error {
 		return command.Usagef("--concurrency %d: want 1 to %d", o.concurrency, eval.MaxConcurrency)
 	case !(o.maxDrop >= 0 && o.maxDrop <= 1):
 		return command.Usagef("--max-drop %v: want 0 to 1", o.maxDrop)
-	case !(o.Alpha >= 0 && o.Alpha <= 1):
-		return command.Usagef("--alpha %v: want 0 to 1", o.Alpha)
-	case o.Flags.Changed("max-drop") && o.Compare == "":
+	case !(o.alpha >= 0 && o.alpha <= 1):
+		return command.Usagef("--alpha %v: want 0 to 1", o.alpha)
+	case o.flags.Changed("max-drop") && o.compare == "":
 		return command.Usagef("--max-drop needs a run to compare with: --compare")
 	}
 	if err := command.OneOf("half", eval.Half(o.half), eval.Halves()); err != nil {
 		return err
 	}
-	err := o.readFile(o.GoldSet, func(f *os.File) (err error) {
-		o.questions, err = eval.ReadGoldSet(f, o.GoldSet)
+	err := o.readFile(o.goldSet, func(f *os.File) (err error) {
+		o.questions, err = eval.ReadGoldSet(f, o.goldSet)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if len(eval.Half(o.half).Of(o.questions)) == 0 {
-		return command.Usagef("--half %s: none of the questions of %s is in it", o.half, o.GoldSet)
+		return command.Usagef("--half %s: none of the questions of %s is in it", o.half, o.goldSet)
 	}
-	if o.Compare != "" {
+	if o.compare != "" {
 		if err := o.readBaseline(); err != nil {
 			return err
 		}
@@ -109,8 +109,8 @@ func (o *evalOptions) finish() error {
 }
 
 func (o *evalOptions) readBaseline() error {
-	err := o.readFile(o.Compare, func(f *os.File) error {
-		baseline, err := eval.ReadResult(f, o.Compare)
+	err := o.readFile(o.compare, func(f *os.File) error {
+		baseline, err := eval.ReadResult(f, o.compare)
 		o.baseline = &baseline
 		return err
 	})
@@ -118,30 +118,30 @@ func (o *evalOptions) readBaseline() error {
 		return err
 	}
 	if err := eval.Comparable(*o.baseline, o.questions, o.options()); err != nil {
-		return command.BadUsage(fmt.Errorf("--compare %s: %w", o.Compare, err))
+		return command.BadUsage(fmt.Errorf("--compare %s: %w", o.compare, err))
 	}
 	return nil
 }
 
 // checkOut refuses a file that can't be written, because a run may take hours.
 func (o *evalOptions) checkOut() error {
-	if o.Out == "" {
+	if o.out == "" {
 		return nil
 	}
-	if info, err := os.Stat(filepath.Dir(o.Out)); err != nil {
+	if info, err := os.Stat(filepath.Dir(o.out)); err != nil {
 		return command.BadUsage(fmt.Errorf("--out: %w", err))
 	} else if !info.IsDir() {
-		return command.Usagef("--out %s: %s is not a directory", o.Out, filepath.Dir(o.Out))
+		return command.Usagef("--out %s: %s is not a directory", o.out, filepath.Dir(o.out))
 	}
-	out, err := os.Stat(o.Out)
+	out, err := os.Stat(o.out)
 	if err != nil {
 		return nil //nolint:nilerr // it is new
 	}
 	if out.IsDir() {
-		return command.Usagef("--out %s is a directory: name a file", o.Out)
+		return command.Usagef("--out %s is a directory: name a file", o.out)
 	}
-	if compare, err := os.Stat(o.Compare); err == nil && os.SameFile(out, compare) {
-		return command.Usagef("--out %s would overwrite the run to compare with: name another file", o.Out)
+	if compare, err := os.Stat(o.compare); err == nil && os.SameFile(out, compare) {
+		return command.Usagef("--out %s would overwrite the run to compare with: name another file", o.out)
 	}
 	return nil
 }
@@ -190,8 +190,8 @@ func evalRetrieval(ctx context.Context, a *command.App, o *evalOptions) error {
 	if err := evalRuns(ctx, a, o, &report); err != nil {
 		return err
 	}
-	if o.Out != "" {
-		if err := writeRun(o.Out, report.Run); err != nil {
+	if o.out != "" {
+		if err := writeRun(o.out, report.Run); err != nil {
 			return err
 		}
 	}
@@ -205,11 +205,11 @@ func evalRetrieval(ctx context.Context, a *command.App, o *evalOptions) error {
 	if err := a.Print(report, func(w io.Writer) error { return printEval(w, o, report) }); err != nil {
 		return err
 	}
-	return report.Verdict()
+	return report.verdict()
 }
 
-// Verdict returns an error if a metric dropped too far.
-func (r evalReport) Verdict() error {
+// verdict returns an error if a metric dropped too far.
+func (r evalReport) verdict() error {
 	if r.Comparison == nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ const maxWorse = 20
 func printEval(w io.Writer, o *evalOptions, r evalReport) error {
 	run := r.Run
 	var b strings.Builder
-	command.Say(&b, "%s: %s", o.GoldSet, command.Plural(run.GoldSet.Questions, "question", "questions"))
+	command.Say(&b, "%s: %s", o.goldSet, command.Plural(run.GoldSet.Questions, "question", "questions"))
 	if run.Half != eval.HalfAll {
 		command.Say(&b, " (the half %s)", string(run.Half))
 	}
@@ -40,8 +40,8 @@ func printEval(w io.Writer, o *evalOptions, r evalReport) error {
 	b.WriteString("\n")
 	renderHits(&b, groups)
 	sayAbstained(&b, run)
-	if o.Out != "" {
-		command.Say(&b, "\nwritten to %s\n", o.Out)
+	if o.out != "" {
+		command.Say(&b, "\nwritten to %s\n", o.out)
 	}
 	if r.Comparison != nil {
 		sayComparison(&b, o, *r.Comparison)
@@ -140,7 +140,7 @@ func sayAbstained(b *strings.Builder, run eval.Result) {
 }
 
 func sayComparison(b *strings.Builder, o *evalOptions, c eval.Comparison) {
-	command.Say(b, "\ncompared with %s:\n", o.Compare)
+	command.Say(b, "\ncompared with %s:\n", o.compare)
 	for _, change := range c.Changes {
 		if change.MaxDrop == nil && change.Before == change.After {
 			continue

@@ -90,19 +90,19 @@ func foundEntry(id, text, session string, evidence []schema.Evidence) eval.Found
 // variant is a setting of the search.
 type variant struct {
 	name string
-	// Alpha is nil for the embedder's default.
-	Alpha   *float64
-	Weights *retrieve.Weights
+	// alpha is nil for the embedder's default.
+	alpha   *float64
+	weights *retrieve.Weights
 }
 
-// Variants returns the requested setting, followed by variants that change one part of it.
-func (o *evalOptions) Variants() []variant {
+// variants returns the requested setting, followed by variants that change one part of it.
+func (o *evalOptions) variants() []variant {
 	var alpha *float64
-	if o.Flags.Changed("alpha") {
-		alpha = &o.Alpha
+	if o.flags.Changed("alpha") {
+		alpha = &o.alpha
 	}
 	all := []variant{{"default", alpha, nil}}
-	if o.Ablations {
+	if o.ablations {
 		words, meaning := 0.0, 1.0
 		alone := retrieve.DefaultWeights()
 		alone.Neighbours = retrieve.Neighbours{}
@@ -138,19 +138,19 @@ func evalRuns(ctx context.Context, a *command.App, o *evalOptions, report *evalR
 	if err != nil {
 		return err
 	}
-	variants := o.Variants()
+	variants := o.variants()
 	asked := len(eval.Half(o.half).Of(o.questions))
 	bar := progress.New(a, asked*len(variants), "questions asked")
 	defer bar.Finish()
 	for i, v := range variants {
 		options := o.options()
-		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Weights: v.Weights, Alpha: v.Alpha})
-		options.Embedder, options.Settings = embedder.Version(), v.Settings(searcher.Alpha())
+		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Weights: v.weights, Alpha: v.alpha})
+		options.Embedder, options.Settings = embedder.Version(), v.settings(searcher.Alpha())
 		if waiting > 0 {
 			options.Settings["not_indexed"] = strconv.Itoa(waiting)
 		}
 		options.Progress = func(done, total int) { bar.At(v.name, i*total+done, len(variants)*total, "questions asked") }
-		run, err := eval.Run(ctx, o.questions, searchRetriever{searcher, v.Alpha}, options)
+		run, err := eval.Run(ctx, o.questions, searchRetriever{searcher, v.alpha}, options)
 		switch {
 		case errors.Is(err, retrieve.ErrQuery):
 			return command.BadUsage(err)
@@ -180,7 +180,7 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version strin
 	}
 	for _, p := range projects {
 		if len(known) < command.MaxScopes && !slices.ContainsFunc(known, func(s schema.Scope) bool { return s.Project == p }) {
-			return 0, command.Usagef("%s: nothing was ever processed in project %s: %s", o.GoldSet, command.OneLine(p, 200), build.Command("process", "FILE", "--project="+p))
+			return 0, command.Usagef("%s: nothing was ever processed in project %s: %s", o.goldSet, command.OneLine(p, 200), build.Command("process", "FILE", "--project="+p))
 		}
 	}
 	for _, q := range eval.Half(o.half).Of(o.questions) {
@@ -189,7 +189,7 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version strin
 			return s.Project == project && s.User == user && (q.Agent == "" || s.Agent == q.Agent)
 		}) {
 			return 0, command.Usagef("%s: question %s: no session of %s was processed in project %s: correct the question, or process one",
-				o.GoldSet, command.OneLine(q.ID, 200), command.Unbroken((&command.Owner{User: user, Agent: q.Agent}).String()), command.Unbroken(project))
+				o.goldSet, command.OneLine(q.ID, 200), command.Unbroken((&command.Owner{User: user, Agent: q.Agent}).String()), command.Unbroken(project))
 		}
 	}
 	waiting, err := vector.Waiting(ctx, conn, version, "", projects...)
@@ -200,12 +200,12 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version strin
 	return waiting, err
 }
 
-// Settings returns the settings that are written to the result, to record which variant was measured.
-func (v variant) Settings(alpha float64) map[string]string {
+// settings returns the settings that are written to the result, to record which variant was measured.
+func (v variant) settings(alpha float64) map[string]string {
 	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(alpha, 'g', -1, 64), "rerank": "default", "neighbours": "default"}
-	if v.Weights != nil {
+	if v.weights != nil {
 		s["neighbours"] = "none"
-		if v.Weights.Stage == nil {
+		if v.weights.Stage == nil {
 			s["rerank"] = "none"
 		}
 	}

@@ -4,7 +4,6 @@ package feed
 type (
 	EnqueueReport = enqueueReport
 	PassedOver    = passedOver
-	Watcher       = watcher
 )
 
 var (

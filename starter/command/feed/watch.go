@@ -94,7 +94,7 @@ func watch(ctx context.Context, a *command.App, o *WatchOptions, dirs []string) 
 	if err != nil {
 		return err
 	}
-	w := &watcher{App: a, o: o, c: c, Roots: roots, since: since, state: state, seen: map[string]scanState{}, Told: map[string]bool{}}
+	w := &watcher{app: a, o: o, c: c, roots: roots, since: since, state: state, seen: map[string]scanState{}, told: map[string]bool{}}
 	return w.run(ctx)
 }
 
@@ -120,10 +120,10 @@ func rootsOf(dirs []string) ([]string, error) {
 
 // watcher enqueues the sessions of files that change.
 type watcher struct {
-	App   *command.App
+	app   *command.App
 	o     *WatchOptions
 	c     *client.Client
-	Roots []string
+	roots []string
 	since time.Time
 	state *watchstate.State
 	// seen contains the state of changed files at the last scan.
@@ -132,8 +132,8 @@ type watcher struct {
 	waiting []watchstate.Session
 	// fullUntil is when a full queue is tried again.
 	fullUntil time.Time
-	// Told contains the complaints that were printed. Each is printed once until its cause ends.
-	Told map[string]bool
+	// told contains the complaints that were printed. Each is printed once until its cause ends.
+	told map[string]bool
 }
 
 // scanState is the state of a changed file, and the number of scans since.
@@ -144,8 +144,8 @@ type scanState struct {
 
 // run scans until the context ends, which is not an error.
 func (w *watcher) run(ctx context.Context) error {
-	_, _ = fmt.Fprintf(w.App.ErrOut, "watching %s every %v; state is kept in %s\n",
-		command.Unbroken(strings.Join(w.Roots, ", ")), w.o.interval, w.state.Path)
+	_, _ = fmt.Fprintf(w.app.ErrOut, "watching %s every %v; state is kept in %s\n",
+		command.Unbroken(strings.Join(w.roots, ", ")), w.o.interval, w.state.Path)
 	ticker := time.NewTicker(w.o.interval)
 	defer ticker.Stop()
 	for {
@@ -163,7 +163,7 @@ func (w *watcher) run(ctx context.Context) error {
 
 // look reads the changed files and enqueues their sessions.
 func (w *watcher) look(ctx context.Context) {
-	found, whole := w.Scan(ctx)
+	found, whole := w.scan(ctx)
 	if ctx.Err() != nil {
 		return
 	}
@@ -219,11 +219,11 @@ func (w *watcher) waitsFor(path string) bool {
 	return false
 }
 
-// Scan returns the regular files below the roots with their marks. whole is false if a directory could not be listed.
-func (w *watcher) Scan(ctx context.Context) (found map[string]watchstate.Mark, whole bool) {
+// scan returns the regular files below the roots with their marks. whole is false if a directory could not be listed.
+func (w *watcher) scan(ctx context.Context) (found map[string]watchstate.Mark, whole bool) {
 	found, whole = map[string]watchstate.Mark{}, true
 	beside := map[string]watchstate.Mark{}
-	for _, root := range w.Roots {
+	for _, root := range w.roots {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
@@ -235,7 +235,7 @@ func (w *watcher) Scan(ctx context.Context) (found map[string]watchstate.Mark, w
 			case err != nil || entry.IsDir() || !entry.Type().IsRegular():
 				return nil //nolint:nilerr // it is gone, or leads elsewhere
 			}
-			delete(w.Told, "list "+path)
+			delete(w.told, "list "+path)
 			info, err := entry.Info()
 			if err != nil {
 				return nil //nolint:nilerr // it is gone
@@ -272,7 +272,7 @@ func (w *watcher) read(ctx context.Context, path string, mark watchstate.Mark, k
 	case err != nil:
 		reason := passedOverBecause(err, path)
 		if reason != known.Reason {
-			_, _ = fmt.Fprintf(w.App.ErrOut, "skipped %s: %s\n", command.Unbroken(path), command.OneLine(reason, maxReasonShown))
+			_, _ = fmt.Fprintf(w.app.ErrOut, "skipped %s: %s\n", command.Unbroken(path), command.OneLine(reason, maxReasonShown))
 		}
 		known.Mark, known.Reason = mark, reason
 		w.state.Set(path, known)
@@ -345,7 +345,7 @@ func (w *watcher) enqueue(ctx context.Context) {
 		done, err := w.send(ctx, s.Conversation)
 		switch {
 		case errors.Is(err, client.ErrInvalid):
-			_, _ = fmt.Fprintf(w.App.ErrOut, "session %s of %s is not enqueued: %s\n", command.ShownSession(s.Thread), command.Unbroken(s.File), command.OneLine(command.Reason(err), command.MaxErrorLine))
+			_, _ = fmt.Fprintf(w.app.ErrOut, "session %s of %s is not enqueued: %s\n", command.ShownSession(s.Thread), command.Unbroken(s.File), command.OneLine(command.Reason(err), command.MaxErrorLine))
 		case errors.Is(err, client.ErrFull):
 			w.fullUntil = time.Now().Add(fullPause)
 			w.complain("queue", command.OneLine(command.Reason(err), command.MaxErrorLine))
@@ -356,7 +356,7 @@ func (w *watcher) enqueue(ctx context.Context) {
 			}
 			return
 		default:
-			delete(w.Told, "queue")
+			delete(w.told, "queue")
 			w.report(s, done)
 		}
 		w.waiting = w.waiting[1:]
@@ -372,21 +372,21 @@ func (w *watcher) send(ctx context.Context, c client.Conversation) (client.Enque
 
 // report prints a line about a session that was enqueued.
 func (w *watcher) report(s watchstate.Session, done client.Enqueued) {
-	if w.App.Output == command.OutputJSON {
+	if w.app.Output == command.OutputJSON {
 		var object, line bytes.Buffer
 		_ = command.Encode(&object, enqueuedSession{Session: s.Thread, File: s.File, Enqueued: done})
 		_ = json.Compact(&line, bytes.TrimSpace(object.Bytes()))
-		_, _ = fmt.Fprintln(w.App.Exact, line.String())
+		_, _ = fmt.Fprintln(w.app.Exact, line.String())
 		return
 	}
-	_, _ = io.WriteString(w.App.Out, command.Unbroken(enqueuedText(command.ShownSession(s.Thread), done, false)+" ("+s.File+")")+"\n")
+	_, _ = io.WriteString(w.app.Out, command.Unbroken(enqueuedText(command.ShownSession(s.Thread), done, false)+" ("+s.File+")")+"\n")
 }
 
 // complain prints a problem once as long as it persists.
 func (w *watcher) complain(about, text string) {
-	if w.Told[about] {
+	if w.told[about] {
 		return
 	}
-	w.Told[about] = true
-	_, _ = fmt.Fprintln(w.App.ErrOut, command.Unbroken(text))
+	w.told[about] = true
+	_, _ = fmt.Fprintln(w.app.ErrOut, command.Unbroken(text))
 }

@@ -15,7 +15,6 @@ import (
 
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
-	"axiommind/starter/command/feed"
 	"axiommind/starter/command/program"
 	"axiommind/worker/statedir"
 )
@@ -203,41 +202,4 @@ func TestWatchRefuses(t *testing.T) {
 	}
 	o := commandtest.Down().Run("watch", dir, "--no-queue")
 	require.Equal(t, commandtest.Output{Code: command.ExitOK, Out: "", Err: "memory is switched off (no-queue): nothing is watched\n"}, o)
-}
-
-// A database changes in its write-ahead log first. A directory that can't be listed does not remove files from the state.
-func TestWatchScan(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	db := putIn(t, dir, "state.db", "x", "")
-	putIn(t, dir, "state.db-wal", "log", "")
-	putIn(t, dir, "state.db-shm", "index", "")
-	w := &feed.Watcher{App: &command.App{ErrOut: &bytes.Buffer{}}, Roots: []string{dir}, Told: map[string]bool{}}
-	before, whole := w.Scan(t.Context())
-	require.True(t, whole)
-	require.Len(t, before, 1)
-	putIn(t, dir, "state.db-wal", "more", "")
-	after, _ := w.Scan(t.Context())
-	require.NotEqual(t, before[db], after[db])
-	w.Roots = append(w.Roots, filepath.Join(dir, "gone"))
-	_, whole = w.Scan(t.Context())
-	require.False(t, whole)
-}
-
-// BenchmarkWatchScan scans ten thousand files.
-func BenchmarkWatchScan(b *testing.B) {
-	dir := b.TempDir()
-	for i := range 10_000 {
-		name := filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprint(i))
-		_ = os.MkdirAll(filepath.Dir(name), 0o700)
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			b.Fatal(err)
-		}
-	}
-	w := &feed.Watcher{App: &command.App{ErrOut: &bytes.Buffer{}}, Roots: []string{dir}, Told: map[string]bool{}}
-	for b.Loop() {
-		if found, _ := w.Scan(b.Context()); len(found) != 10_000 {
-			b.Fatal(len(found))
-		}
-	}
 }

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/time/rate"
 
 	"axiommind/activities/entry"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
-	"axiommind/starter/command/mcpserver"
 	"axiommind/starter/hook"
 )
 
@@ -103,16 +101,4 @@ func TestAgentsWordIsLiftedByASession(t *testing.T) {
 	require.Equal(t, "s1", row.EvidenceSessionID)
 	require.Equal(t, schema.StageVerified, row.Stage)
 	require.Contains(t, m.promptsOf(r, user), "short answers")
-}
-
-// A server accepts a limited number of facts per hour and reports the limit.
-func TestMCPRememberIsBounded(t *testing.T) {
-	t.Parallel()
-	s, err := mcpserver.NewMCPServer(t.Context(), commandtest.Down().App(t), &mcpserver.McpOptions{Scope: schema.Scope{Project: "p", User: "u"}}, commandtest.Quiet)
-	require.NoError(t, err)
-	require.Equal(t, mcpserver.MostStatements, s.Statements.Burst())
-	s.Statements = rate.NewLimiter(0, 0)
-	_, err = s.Remember(t.Context(), mcpserver.Call{By: "mcp:x"}, mcpserver.RememberArguments{Fact: "It rains."})
-	require.ErrorContains(t, err, "this server takes 100 facts an hour")
-	require.True(t, command.IsUsage(err))
 }

@@ -42,7 +42,7 @@ const (
 type mcpOptions struct {
 	schema.Scope
 	// tokens bounds the answer of each tool except search, and limit the items of a list.
-	tokens, Limit int
+	tokens, limit int
 	http          httpOptions
 	// corrections, remember and tasks are policies.
 	corrections, remember, tasks string
@@ -69,8 +69,8 @@ type mcpServer struct {
 	temporal   kept[client.Client]
 	// spool stores a context until Temporal is reachable. Without it the context is refused.
 	spool func(schema.QueuedContext) error
-	// Statements limits the rate of remember calls.
-	Statements *rate.Limiter
+	// statements limits the rate of remember calls.
+	statements *rate.Limiter
 }
 
 func mcpCommand(a *command.App) *cobra.Command {
@@ -85,7 +85,7 @@ func mcpCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.User, "user", "default", "user whose memory they reach")
 	f.StringVar(&o.Agent, "agent", "", "agent that remembers")
 	f.IntVar(&o.tokens, "max-tokens", schema.DefaultMaxTokens, "most tokens that a tool returns; a search returns fewer than 1000")
-	f.IntVar(&o.Limit, "limit", defaultToolLimit, fmt.Sprintf("most items that a tool lists, at most %d", mostToolLimit))
+	f.IntVar(&o.limit, "limit", defaultToolLimit, fmt.Sprintf("most items that a tool lists, at most %d", mostToolLimit))
 	f.StringVar(&o.corrections, "corrections", policyPropose, "propose a correction or a retirement to a person, or apply it")
 	f.StringVar(&o.remember, "remember", policyPropose, "take a fact for the agent's word, which a person may confirm (propose), or for the user's (apply)")
 	f.StringVar(&o.tasks, "tasks", policyPropose, "propose to a person that a task is done or blocked, or apply it")
@@ -97,8 +97,8 @@ func mcpCommand(a *command.App) *cobra.Command {
 		switch {
 		case o.tokens < leastToolTokens:
 			return command.Usagef("--max-tokens %d: want at least %d", o.tokens, leastToolTokens)
-		case o.Limit < 1 || o.Limit > mostToolLimit:
-			return command.Usagef("--limit %d: want 1 to %d", o.Limit, mostToolLimit)
+		case o.limit < 1 || o.limit > mostToolLimit:
+			return command.Usagef("--limit %d: want 1 to %d", o.limit, mostToolLimit)
 		}
 		for _, p := range []struct{ flag, value string }{{"corrections", o.corrections}, {"remember", o.remember}, {"tasks", o.tasks}} {
 			if err := command.OneOf(p.flag, p.value, []string{policyPropose, policyApply}); err != nil {
@@ -129,7 +129,7 @@ func newMCPServer(ctx context.Context, a *command.App, o *mcpOptions, logger *sl
 	s := &mcpServer{
 		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K), memory: c,
 		clickHouse: newKept(a.ClickHouse), temporal: newKept(a.Temporal),
-		Statements: rate.NewLimiter(rate.Every(time.Hour/mostStatements), mostStatements),
+		statements: rate.NewLimiter(rate.Every(time.Hour/mostStatements), mostStatements),
 	}
 	if dir := a.Cfg.State.Path(statedir.Outbox); dir != "" {
 		s.spool = door.Spool{Dir: dir}.Put

@@ -365,30 +365,3 @@ func TestMCPFlags(t *testing.T) {
 		require.Contains(t, o.Err, says)
 	}
 }
-
-// However long and strange the titles are, a search stays below a thousand tokens, and each line contains its handle.
-func TestMCPSearchBudget(t *testing.T) {
-	t.Parallel()
-	s, err := mcpserver.NewMCPServer(t.Context(), commandtest.Down().App(t), &mcpserver.McpOptions{Limit: mcpserver.MostToolLimit}, commandtest.Quiet)
-	require.NoError(t, err)
-	for _, title := range []string{
-		strings.Repeat("ድንቅ ማስታወሻ ", 90), strings.Repeat("메모리", 90), strings.Repeat("हिन्दी में याद ", 90), strings.Repeat("👩\u200d🚀", 300),
-		"e" + strings.Repeat("\u0301", 5000), strings.Repeat("<", 500), strings.Repeat("\x1b\u202e", 300), strings.Repeat("word ", 500), "",
-	} {
-		p, err := s.Sheet(mcpserver.SearchTokens)
-		require.NoError(t, err)
-		lines := 0
-		for range mcpserver.MostToolLimit {
-			if !p.Add("%s %s %s", "0a1b2c3d", "2026-03-01", p.Short(title, mcpserver.TitleTokens)) {
-				break
-			}
-			lines++
-		}
-		said := p.End("20 hits did not fit: ask more narrowly.")
-		require.Less(t, mcpserver.TokensOf(t, said), 1000, "%q", title)
-		require.GreaterOrEqual(t, lines, mcpserver.DefaultToolLimit, "%q", title)
-		require.Equal(t, lines, strings.Count(said, "0a1b2c3d"))
-		require.Equal(t, 1, strings.Count(said, "</"))
-		require.Equal(t, text.Visible(said), said)
-	}
-}

@@ -35,14 +35,14 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	result, err := s.memory.Search(ctx, memory.Query{Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Limit: s.o.Limit})
+	result, err := s.memory.Search(ctx, memory.Query{Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Limit: s.o.limit})
 	if err != nil {
 		return "", command.ClientError(err)
 	}
 	if len(result.Hits) == 0 {
 		return s.nothingFound(result), nil
 	}
-	p, err := s.Sheet(searchTokens)
+	p, err := s.sheet(searchTokens)
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	if left := len(result.Hits) - shown; left > 0 {
 		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", command.Plural(left, "hit", "hits"), tail))
 	}
-	return p.End(tail), nil
+	return p.end(tail), nil
 }
 
 // addHits adds the hits that fit. It returns how many these are, and whether all of them are weak.
@@ -66,10 +66,10 @@ func addHits(p *sheet, query string, hits []memory.Hit) (shown int, weak bool) {
 			mark = " [contested]"
 		}
 		mark = cmp.Or(agentsMark(h.Evidence), mark)
-		handle, role, title := command.ShortID(h.ID), "", p.Short(h.Title, titleTokens)
+		handle, role, title := command.ShortID(h.ID), "", p.short(h.Title, titleTokens)
 		switch h.Kind {
 		case retrieve.KindMessage:
-			handle, role, title = h.Message.Handle(), string(h.Message.Role)+": ", p.Excerpt(h.Content, query, titleTokens)
+			handle, role, title = h.Message.Handle(), string(h.Message.Role)+": ", p.excerpt(h.Content, query, titleTokens)
 		case retrieve.KindTask:
 			handle, mark = h.Tracked.ID, " ["+string(h.Tracked.Status)+"]"
 		case retrieve.KindFact:
@@ -78,7 +78,7 @@ func addHits(p *sheet, query string, hits []memory.Hit) (shown int, weak bool) {
 		if h.Weak {
 			mark += " [weak]"
 		}
-		if !p.Add("%s %s %s%s%s", handle, show.DayOf(h.OccurredAt), role, title, mark) {
+		if !p.add("%s %s %s%s%s", handle, show.DayOf(h.OccurredAt), role, title, mark) {
 			break
 		}
 		shown, weak = shown+1, weak && h.Weak
@@ -168,33 +168,33 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	if err != nil {
 		return "", err
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
-	p.Add("%s %s %s", command.ShortID(row.ID), show.DayOf(row.OccurredAt), p.Short(row.Title, s.o.tokens/6))
-	p.Add("%s, %s, evidence %s", row.Type, show.StageText(row.Stage, row.Status), show.EntryStanding(row.Entry, proofs))
+	p.add("%s %s %s", command.ShortID(row.ID), show.DayOf(row.OccurredAt), p.short(row.Title, s.o.tokens/6))
+	p.add("%s, %s, evidence %s", row.Type, show.StageText(row.Stage, row.Status), show.EntryStanding(row.Entry, proofs))
 	if row.SupersededBy != "" {
-		p.Add("superseded by %s", command.ShortID(row.SupersededBy))
+		p.add("superseded by %s", command.ShortID(row.SupersededBy))
 	}
 	if row.EndedBecause != "" {
-		p.Add("because %s", p.Short(row.EndedBecause, titleTokens))
+		p.add("because %s", p.short(row.EndedBecause, titleTokens))
 	}
 	if row.Conflicts > 0 {
-		p.Add("contested by %s", command.Plural(row.Conflicts, "other memory", "other memories"))
+		p.add("contested by %s", command.Plural(row.Conflicts, "other memory", "other memories"))
 	}
 	if row.Content != "" && row.Content != row.Title {
-		p.Add("%s", p.Short(row.Content, s.o.tokens/4))
+		p.add("%s", p.short(row.Content, s.o.tokens/4))
 	}
-	p.Add("session %s", p.Short(row.EvidenceSessionID, titleTokens))
+	p.add("session %s", p.short(row.EvidenceSessionID, titleTokens))
 	for i, proof := range proofs {
 		place, text := proofLine(proof)
-		if !p.Add("%s: %s", p.Short(place, s.o.tokens/10), p.Excerpt(text, row.Title, s.o.tokens/10)) {
-			return p.End(fmt.Sprintf("%s left out: starter entry show %s prints all.",
+		if !p.add("%s: %s", p.short(place, s.o.tokens/10), p.excerpt(text, row.Title, s.o.tokens/10)) {
+			return p.end(fmt.Sprintf("%s left out: starter entry show %s prints all.",
 				command.Plural(len(proofs)-i, "piece of evidence is", "pieces of evidence are"), command.ShortID(row.ID))), nil
 		}
 	}
-	return p.End(""), nil
+	return p.end(""), nil
 }
 
 // findFact returns the user's fact with the handle. Like search it looks at all agents, unless the server has one.
@@ -210,13 +210,13 @@ func (s *mcpServer) fact(ctx context.Context, conn driver.Conn, handle string) (
 	if err != nil {
 		return "", err
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
-	p.Add("%s %s fact, %s, confidence %.2f, %s", f.ID, show.DayOf(f.UpdatedAt), f.Category, f.Confidence, f.Status)
-	p.Add("%s", p.Short(f.Content, s.o.tokens*3/4))
-	return p.End(""), nil
+	p.add("%s %s fact, %s, confidence %.2f, %s", f.ID, show.DayOf(f.UpdatedAt), f.Category, f.Confidence, f.Status)
+	p.add("%s", p.short(f.Content, s.o.tokens*3/4))
+	return p.end(""), nil
 }
 
 // message returns a message of a session, truncated to the limit.
@@ -233,15 +233,15 @@ func (s *mcpServer) message(ctx context.Context, conn driver.Conn, handle string
 	if err != nil {
 		return "", err
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
 	for _, m := range messages {
-		p.Add("session %s, message %d, %s:", p.Short(key.SessionID, titleTokens), m.Index, cmp.Or(m.Author, string(m.Role)))
-		p.Add("%s", p.Short(m.Text, s.o.tokens*3/4))
+		p.add("session %s, message %d, %s:", p.short(key.SessionID, titleTokens), m.Index, cmp.Or(m.Author, string(m.Role)))
+		p.add("%s", p.short(m.Text, s.o.tokens*3/4))
 	}
-	return p.End(""), nil
+	return p.end(""), nil
 }
 
 // proofLine formats the place and the text of a piece of evidence.
@@ -288,18 +288,18 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 			return "", err
 		}
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
-	p.Add("session %s: %s", p.Short(key.SessionID, titleTokens), show.SizeOf(logged.Total()))
+	p.add("session %s: %s", p.short(key.SessionID, titleTokens), show.SizeOf(logged.Total()))
 	each := max(20, s.o.tokens/(4*aroundMessages+2))
 	for _, m := range messages {
 		mark := " "
 		if m.Index == at {
 			mark = ">"
 		}
-		p.Add("%s message %d, %s: %s", mark, m.Index, m.Role, p.Short(m.Text, each))
+		p.add("%s message %d, %s: %s", mark, m.Index, m.Role, p.short(m.Text, each))
 	}
 	var near []entry.Row
 	if row.ID != "" {
@@ -312,23 +312,23 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 		if r.ID == row.ID {
 			mark = ">"
 		}
-		p.Add("%s memory %s %s %s%s", mark, command.ShortID(r.ID), minute(r.OccurredAt), p.Short(r.Title, titleTokens), agentsMark(r.Evidence))
+		p.add("%s memory %s %s %s%s", mark, command.ShortID(r.ID), minute(r.OccurredAt), p.short(r.Title, titleTokens), agentsMark(r.Evidence))
 	}
 	tail := "Long texts are cut (…)."
 	if p.full {
 		tail += " More did not fit."
 	}
-	return p.End(tail), nil
+	return p.end(tail), nil
 }
 
 // near returns the memories around the entry in order of time, including the entry.
 func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) ([]entry.Row, error) {
 	reader, around := entry.NewReader(conn), s.mine().Believed()
-	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.Limit), entry.Whole)
+	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Whole)
 	if err != nil {
 		return nil, err
 	}
-	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.Limit), entry.Whole)
+	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.limit), entry.Whole)
 	if err != nil {
 		return nil, err
 	}
@@ -367,5 +367,5 @@ func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (s
 	}
 	p := &sheet{counter: counter}
 	p.b.WriteString(known.Text + "\n") // The formatter escapes angle brackets.
-	return p.End(missed(known.ByWords != nil, known.NotIndexed)), nil
+	return p.end(missed(known.ByWords != nil, known.NotIndexed)), nil
 }

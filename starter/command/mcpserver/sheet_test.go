@@ -2,15 +2,20 @@ package mcpserver
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
+	"axiommind/activities/text"
 	"axiommind/schema"
+	"axiommind/starter/command"
 	"axiommind/starter/command/recall"
+	"axiommind/worker/service"
 )
 
 func TokensOf(t *testing.T, said string) int {
@@ -72,5 +77,50 @@ func TestSearchTokens(t *testing.T) {
 		require.LessOrEqual(t, TokensOf(t, b.String()), budget)
 		require.Equal(t, len(hits)-left, strings.Count(b.String(), " · entry "))
 		require.Equal(t, budget == 100_000, left == 0)
+	}
+}
+
+// newServer returns a server that is connected to nothing.
+func newServer(t *testing.T, o mcpOptions) *mcpServer {
+	t.Helper()
+	s, err := newMCPServer(t.Context(), &command.App{Cfg: service.Config{LogLevel: "error"}}, &o, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return s
+}
+
+// A server accepts a limited number of facts per hour and reports the limit.
+func TestMCPRememberIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, mcpOptions{Scope: schema.Scope{Project: "p", User: "u"}})
+	require.Equal(t, mostStatements, s.statements.Burst())
+	s.statements = rate.NewLimiter(0, 0)
+	_, err := s.remember(t.Context(), call{By: "mcp:x"}, rememberArguments{Fact: "It rains."})
+	require.ErrorContains(t, err, "this server takes 100 facts an hour")
+	require.True(t, command.IsUsage(err))
+}
+
+// However long and strange the titles are, a search stays below a thousand tokens, and each line contains its handle.
+func TestMCPSearchBudget(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, mcpOptions{limit: mostToolLimit})
+	for _, title := range []string{
+		strings.Repeat("ድንቅ ማስታወሻ ", 90), strings.Repeat("메모리", 90), strings.Repeat("हिन्दी में याद ", 90), strings.Repeat("👩\u200d🚀", 300),
+		"e" + strings.Repeat("\u0301", 5000), strings.Repeat("<", 500), strings.Repeat("\x1b\u202e", 300), strings.Repeat("word ", 500), "",
+	} {
+		p, err := s.sheet(searchTokens)
+		require.NoError(t, err)
+		lines := 0
+		for range mostToolLimit {
+			if !p.add("%s %s %s", "0a1b2c3d", "2026-03-01", p.short(title, titleTokens)) {
+				break
+			}
+			lines++
+		}
+		said := p.end("20 hits did not fit: ask more narrowly.")
+		require.Less(t, TokensOf(t, said), 1000, "%q", title)
+		require.GreaterOrEqual(t, lines, defaultToolLimit, "%q", title)
+		require.Equal(t, lines, strings.Count(said, "0a1b2c3d"))
+		require.Equal(t, 1, strings.Count(said, "</"))
+		require.Equal(t, text.Visible(said), said)
 	}
 }

@@ -31,28 +31,28 @@ func (s *mcpServer) list(ctx context.Context, none string, read func(*task.Queri
 	if err != nil {
 		return "", err
 	}
-	views, err := read(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), task.Selection{Project: s.o.Project, Limit: s.o.Limit + 1})
+	views, err := read(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), task.Selection{Project: s.o.Project, Limit: s.o.limit + 1})
 	if err != nil {
 		return "", err
 	}
 	if len(views) == 0 {
 		return none, nil
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
-	for _, v := range views[:min(len(views), s.o.Limit)] {
-		p.Add("%s %s: %s", command.ShortID(v.Task.ID), tasks.StatusText(v.Task), p.Short(v.Task.Title, titleTokens))
+	for _, v := range views[:min(len(views), s.o.limit)] {
+		p.add("%s %s: %s", command.ShortID(v.Task.ID), tasks.StatusText(v.Task), p.short(v.Task.Title, titleTokens))
 		for _, b := range v.Blockers {
-			p.Add("  waits for %s", p.Short(tasks.BlockerText(b, 100), titleTokens))
+			p.add("  waits for %s", p.short(tasks.BlockerText(b, 100), titleTokens))
 		}
 		for _, b := range v.Suggestions {
-			p.Add("  perhaps for %s", p.Short(tasks.BlockerText(b, 100), titleTokens))
+			p.add("  perhaps for %s", p.short(tasks.BlockerText(b, 100), titleTokens))
 		}
 	}
-	if p.full || len(views) > s.o.Limit {
-		return p.End("There are more: starter tasks lists all."), nil
+	if p.full || len(views) > s.o.limit {
+		return p.end("There are more: starter tasks lists all."), nil
 	}
-	return p.End(""), nil
+	return p.end(""), nil
 }

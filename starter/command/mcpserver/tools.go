@@ -76,7 +76,7 @@ func (s *mcpServer) addTools(server *mcp.Server) {
 		map[string][]any{"status": {"pending", "in_progress", "blocked", "done", "cancelled"}}, s.tasks)
 	addTool(s, server, readOnly, "blocked", "List blocked tasks and their blockers.", nil, s.blocked)
 	addTool(s, server, additive, "remember", "Remember a fact that the user said, as your word until the user confirms it. "+
-		"Not for your own conclusions.", nil, s.Remember)
+		"Not for your own conclusions.", nil, s.remember)
 	addTool(s, server, additive, "correct", "Propose to correct or retire a memory that is wrong. A person or the policy confirms it.",
 		map[string][]any{"action": {string(schema.ChangeCorrect), string(schema.ChangeRetire)}}, s.correct)
 	addTool(s, server, additive, "task", "Report a task as done, or as blocked with its blockers.",
@@ -182,7 +182,7 @@ const (
 	tailTokens  = 50
 )
 
-func (s *mcpServer) Sheet(tokens int) (*sheet, error) {
+func (s *mcpServer) sheet(tokens int) (*sheet, error) {
 	counter, err := s.counter()
 	if err != nil {
 		return nil, err
@@ -193,8 +193,8 @@ func (s *mcpServer) Sheet(tokens int) (*sheet, error) {
 // unmark prevents remembered data from closing the frame that marks it as data.
 var unmark = strings.NewReplacer("&", "&amp;", "<", "&lt;")
 
-// Add adds a line, or returns false if it does not fit. Control characters are made visible.
-func (p *sheet) Add(format string, args ...any) bool {
+// add adds a line, or returns false if it does not fit. Control characters are made visible.
+func (p *sheet) add(format string, args ...any) bool {
 	var b strings.Builder
 	command.Say(&b, format, args...)
 	return p.put(b.String())
@@ -212,11 +212,11 @@ func (p *sheet) put(line string) bool {
 	return true
 }
 
-// Short truncates a text to one line within the token limit.
-func (p *sheet) Short(s string, tokens int) string { return p.Excerpt(s, "", tokens) }
+// short truncates a text to one line within the token limit.
+func (p *sheet) short(s string, tokens int) string { return p.excerpt(s, "", tokens) }
 
-// Excerpt is [command.Excerpt] with a limit in tokens.
-func (p *sheet) Excerpt(s, statement string, tokens int) string {
+// excerpt is [command.Excerpt] with a limit in tokens.
+func (p *sheet) excerpt(s, statement string, tokens int) string {
 	n := 4 * tokens
 	line := command.Excerpt(s, statement, n)
 	for n > 1 && p.counter.Count(unmark.Replace(line)) > tokens {
@@ -229,8 +229,8 @@ func (p *sheet) Excerpt(s, statement string, tokens int) string {
 	return "…" // One character of a title may have a hundred combining marks.
 }
 
-// End returns the answer. tail is not remembered data.
-func (p *sheet) End(tail string) string {
+// end returns the answer. tail is not remembered data.
+func (p *sheet) end(tail string) string {
 	said := fact.Framed(p.b.String())
 	if tail != "" {
 		said += "\n" + tail

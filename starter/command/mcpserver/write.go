@@ -32,7 +32,7 @@ const (
 	sendPatience = 5 * time.Second
 )
 
-func (s *mcpServer) Remember(ctx context.Context, c call, in rememberArguments) (string, error) {
+func (s *mcpServer) remember(ctx context.Context, c call, in rememberArguments) (string, error) {
 	said, err := oneText("fact", in.Fact)
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func (s *mcpServer) Remember(ctx context.Context, c call, in rememberArguments) 
 	if s.app.Cfg.NoQueue {
 		return "", command.Usagef("memory is switched off (--no-queue): nothing is remembered. Tell the user so")
 	}
-	if !s.Statements.Allow() {
+	if !s.statements.Allow() {
 		return "", command.Usagef("nothing is remembered: this server takes %d facts an hour. Go on without, or tell the user, who may state it", mostStatements)
 	}
 	err = s.enqueue(ctx, q)
@@ -170,25 +170,25 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 	if err := s.command(ctx, boundary.Update{Name: schema.UpdateCommand, ID: change.RequestID, Arg: change}, &result); err != nil {
 		return "", err
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
 	for _, change := range result.Changes {
-		p.Add("%s: %s", command.ShortID(change.ID), p.Short(tasks.ChangeText(change), 2*titleTokens))
+		p.add("%s: %s", command.ShortID(change.ID), p.short(tasks.ChangeText(change), 2*titleTokens))
 	}
 	switch {
 	case result.Rejected > 0:
-		return p.End(fmt.Sprintf("%s refused, because it would make tasks wait for themselves: name another blocker.",
+		return p.end(fmt.Sprintf("%s refused, because it would make tasks wait for themselves: name another blocker.",
 			command.Plural(result.Rejected, "change was", "changes were"))), nil
 	case len(result.Changes) == 0:
 		return "Nothing to change: the task is so already, or that is reported.", nil
 	case change.Reported && change.Status == schema.TaskDone:
-		return p.End("Reported. A person closes the task with " + truth.InProject(s.o.Project, "task", "confirm", "TASK") + ". Tell the user."), nil
+		return p.end("Reported. A person closes the task with " + truth.InProject(s.o.Project, "task", "confirm", "TASK") + ". Tell the user."), nil
 	case change.Reported:
-		return p.End("Suggested. A person blocks the task with " + truth.InProject(s.o.Project, "task", "set", "TASK", "--block", "BLOCKER") + ". Tell the user."), nil
+		return p.end("Suggested. A person blocks the task with " + truth.InProject(s.o.Project, "task", "set", "TASK", "--block", "BLOCKER") + ". Tell the user."), nil
 	}
-	return p.End(""), nil
+	return p.end(""), nil
 }
 
 // command sends the command to its writer and waits for the result. It reports refusals as usage errors.
@@ -246,12 +246,12 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	p, err := s.Sheet(s.o.tokens)
+	p, err := s.sheet(s.o.tokens)
 	if err != nil {
 		return "", err
 	}
-	preview(p, s.o.Limit, result.Hits, facts, tasks)
-	return p.End("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
+	preview(p, s.o.limit, result.Hits, facts, tasks)
+	return p.end("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
 }
 
 // preview lists the hits with their sessions, facts and tasks. A weak hit is marked before its title, because the title may
@@ -300,9 +300,9 @@ func preview(p *sheet, limit int, hits []memory.Hit, facts []fact.Fact, tasks []
 	}{
 		{"memory", "memories", titles}, {"session", "sessions", sessionTitles}, {"fact", "facts", factTitles}, {"task", "tasks", taskTitles},
 	} {
-		p.Add("%s", command.Plural(len(group.titles), group.one, group.many))
+		p.add("%s", command.Plural(len(group.titles), group.one, group.many))
 		for _, title := range group.titles[:min(limit, len(group.titles), 5)] {
-			p.Add("  %s", p.Short(title, titleTokens))
+			p.add("  %s", p.short(title, titleTokens))
 		}
 	}
 }
