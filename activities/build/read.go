@@ -262,15 +262,7 @@ func Find(ctx context.Context, conn driver.Conn, id string) (Run, error) {
 	if len(runs) == 0 {
 		return Run{}, named.Missing(whereIDs)
 	}
-	ids := make([]string, len(runs))
-	for i, r := range runs {
-		ids[i] = r.BuildID
-	}
-	picked, err := named.Pick(ids)
-	if err != nil {
-		return Run{}, err
-	}
-	return runs[slices.Index(ids, picked)], nil
+	return table.Choose(named, runs, func(r Run) string { return r.BuildID })
 }
 
 func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Run, error) {

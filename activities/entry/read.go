@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -141,15 +140,7 @@ func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
 	if len(rows) == 0 {
 		return Row{}, named.Missing(whereIDs)
 	}
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	picked, err := named.Pick(ids)
-	if err != nil {
-		return Row{}, err
-	}
-	return rows[slices.Index(ids, picked)], nil
+	return table.Choose(named, rows, func(row Row) string { return row.ID })
 }
 
 // ProjectsWith is [table.ProjectsWith] for entries.

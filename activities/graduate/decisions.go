@@ -94,15 +94,7 @@ func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, e
 	if err != nil {
 		return Decision{}, err
 	}
-	ids := make([]string, len(found))
-	for i, d := range found {
-		ids[i] = d.ID
-	}
-	picked, err := named.Pick(ids)
-	if err != nil {
-		return Decision{}, err
-	}
-	return found[slices.Index(ids, picked)], nil
+	return table.Choose(named, found, func(d Decision) string { return d.ID })
 }
 
 // sameDecisions selects the decisions of a project, each with the ids of its duplicates and its place among them.

@@ -113,15 +113,7 @@ func (l *Ledgers) Conflict(ctx context.Context, project, id string) (Conflict, e
 	if err != nil {
 		return Conflict{}, err
 	}
-	ids := make([]string, len(found))
-	for i, c := range found {
-		ids[i] = c.ID
-	}
-	picked, err := named.Pick(ids)
-	if err != nil {
-		return Conflict{}, err
-	}
-	return found[slices.Index(ids, picked)], nil
+	return table.Choose(named, found, func(c Conflict) string { return c.ID })
 }
 
 // ProjectsWith is [table.ProjectsWith] for conflicts and decisions.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -63,6 +64,19 @@ func (p Prefix) Pick(ids []string) (string, error) {
 		}
 	}
 	return "", p.Several(ids)
+}
+
+// Choose is [Prefix.Pick] for the rows with such ids.
+func Choose[T any](p Prefix, rows []T, idOf func(T) string) (none T, err error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = idOf(row)
+	}
+	picked, err := p.Pick(ids)
+	if err != nil {
+		return none, err
+	}
+	return rows[slices.Index(ids, picked)], nil
 }
 
 // Several returns the error for a text that several ids begin with. Up to [MostPrefixed] of them are given.

@@ -39,6 +39,18 @@ func TestPrefix(t *testing.T) {
 	require.EqualError(t, err, "no such thing: give an id, the first 4 or more characters of one")
 }
 
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"abcdef1", "first"}, {"abcdef", "second"}}
+	idOf := func(row []string) string { return row[0] }
+	row, err := table.Choose(table.Prefix{Given: "abcdef"}, rows, idOf)
+	require.NoError(t, err)
+	require.Equal(t, rows[1], row)
+	row, err = table.Choose(table.Prefix{Given: "abcde"}, rows, idOf)
+	require.ErrorIs(t, err, table.ErrAmbiguous)
+	require.Nil(t, row)
+}
+
 // Only the names of projects are read, of at most a few, and none for a text that is too short for an id.
 func TestProjectsWith(t *testing.T) {
 	t.Parallel()

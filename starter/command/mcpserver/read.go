@@ -130,15 +130,7 @@ func (s *mcpServer) find(ctx context.Context, conn driver.Conn, handle string) (
 	if len(rows) == 0 {
 		return row, named.Missing("as search prints it")
 	}
-	ids := make([]string, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	id, err := named.Pick(ids)
-	if err != nil {
-		return row, err
-	}
-	return rows[slices.Index(ids, id)], nil
+	return table.Choose(named, rows, func(r entry.Row) string { return r.ID })
 }
 
 // mine selects the entries of the server's project and user.
