@@ -258,7 +258,7 @@ func (p *itemParser) end() {
 }
 
 func (p *itemParser) add(text string) {
-	if strings.Trim(text, " \n\t-*_=+#>`~|") == "" {
+	if onlyMarks(text) {
 		return
 	}
 	heading := p.heading()
@@ -268,6 +268,8 @@ func (p *itemParser) add(text string) {
 		p.used = append(p.used, heading)
 	}
 }
+
+func onlyMarks(text string) bool { return strings.Trim(text, " \n\t-*_=+#>`~|") == "" }
 
 // heading returns the path of the headings that are open.
 func (p *itemParser) heading() string {
@@ -281,10 +283,11 @@ func (p *itemParser) heading() string {
 	return strings.Join(parts, "\n")
 }
 
-// beginHeading begins a heading of a level. One without a text only ends others.
+// beginHeading begins a heading of a level. One without a text only ends others: it does not count as content of those
+// around it.
 func (p *itemParser) beginHeading(text string, level int) {
 	p.endHeadings(level)
-	if text == "" {
+	if onlyMarks(text) {
 		return
 	}
 	for i := range p.headings {

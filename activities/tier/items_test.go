@@ -100,6 +100,7 @@ var (
 
 func TestParseCoreLosesNoWord(t *testing.T) {
 	t.Parallel()
+	require.Equal(t, []schema.CoreItem{{Text: "two words"}}, ParseCore("# two words  \n\n  ###### ``` "))
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(markdown(), rapid.String()).Draw(t, "text")
 		var b strings.Builder
