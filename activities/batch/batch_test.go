@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -89,7 +90,7 @@ func listIsWhole(t *testing.T, draws int) {
 	log := logs()
 	a, err := NewActivities(log)
 	require.NoError(t, err)
-	stacktest.Check(t, draws, func(t *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		n++
 		batch, l := fmt.Sprintf("묶음 %d", n), drawListing(t)
 		var got Listed

@@ -14,6 +14,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -92,7 +93,7 @@ func selectionTakesTheLatestFailures(t *testing.T, draws int) {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	round := 0
-	stacktest.Check(t, draws, func(t *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		round++
 		project := fmt.Sprintf("p%d %s", round, rapid.SampledFrom(hostileNames).Draw(t, "project"))
 		var runs []selectedRun

@@ -5,36 +5,41 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
-// folded returns the entries of a selection of few, as the view entries shows them. It reads the rows of both tables and
+// folded returns the entries of a selection by ids, as the view entries shows them. It reads the rows of both tables and
 // folds them here, which takes a third of the time: most of the view's time is the planning of its query.
 func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
 	if err := s.check(); err != nil || s.none {
 		return nil, err
 	}
-	changes := map[string][]changeRow{}
-	read := make(chan error, 1)
-	go func() {
-		read <- r.changes(ctx, s.whereNamed(), detail, func(entryID string, c changeRow) { changes[entryID] = append(changes[entryID], c) })
-	}()
-	rows, err := r.stated(ctx, s.where(key, stated), detail)
-	if err = errors.Join(err, <-read); err != nil {
+	changes := map[entryKey][]changeRow{}
+	var rows []Row
+	group, reading := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return r.changes(reading, s.whereNamed(), detail, func(of entryKey, c changeRow) { changes[of] = append(changes[of], c) })
+	})
+	group.Go(func() (err error) {
+		rows, err = r.stated(reading, s.where(key, stated), detail)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("read entries: %w", err)
 	}
 	out := rows[:0]
 	for _, row := range rows {
-		if row, err = fold(row, changes[row.ID], detail); err != nil {
+		row, err := fold(row, changes[entryKey{row.Project, row.ID}], detail)
+		if err != nil {
 			return nil, err
 		}
 		if s.keeps(row) {
@@ -42,9 +47,6 @@ func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row,
 		}
 	}
 	slices.SortFunc(out, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.ID, b.ID)) })
-	if s.limit > 0 {
-		out = out[:min(s.limit, len(out))]
-	}
 	return out, nil
 }
 
@@ -96,6 +98,9 @@ func (r *Row) decode(contentJSON, evidenceJSON string) error {
 	return nil
 }
 
+// entryKey identifies an entry among those of all projects.
+type entryKey struct{ project, id string }
+
 // changeRow is a row of entry_changes_raw.
 type changeRow struct {
 	kind, ref                   string
@@ -110,27 +115,27 @@ type changeRow struct {
 	evidence                    string
 }
 
-func (r *Reader) changes(ctx context.Context, of where, detail Detail, pass func(entryID string, c changeRow)) error {
-	columns := `entry_id, kind, ref, extracted_index, own, evidence_aligned, evidence_proven, status, stage, demotes, other_id, because, by,
+func (r *Reader) changes(ctx context.Context, of where, detail Detail, pass func(of entryKey, c changeRow)) error {
+	columns := `project, entry_id, kind, ref, extracted_index, own, evidence_aligned, evidence_proven, status, stage, demotes, other_id, because, by,
 		user, agent, created_at`
 	if detail >= Whole {
 		columns += `, session_id, event_id, evidence_rule, evidence_json`
 	}
 	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
-		var id string
+		var of entryKey
 		var c changeRow
 		into := []any{
-			&id, &c.kind, &c.ref, &c.index, &c.own, &c.aligned, &c.proven, &c.status, &c.stage, &c.demotes, &c.other, &c.because, &c.by,
+			&of.project, &of.id, &c.kind, &c.ref, &c.index, &c.own, &c.aligned, &c.proven, &c.status, &c.stage, &c.demotes, &c.other, &c.because, &c.by,
 			&c.user, &c.agent, &c.at,
 		}
 		if detail >= Whole {
 			into = append(into, &c.session, &c.event, &c.rule, &c.evidence)
 		}
 		err := rows.Scan(into...)
-		pass(id, c)
+		pass(of, c)
 		return err
 	}, `SELECT `+columns+` FROM entry_changes_raw`+of.sql()+`
-		ORDER BY version DESC LIMIT 1 BY entry_id, kind, ref, extracted_index`, of.args...)
+		ORDER BY version DESC LIMIT 1 BY project, entry_id, kind, ref, extracted_index`, of.args...)
 }
 
 // compare orders the judgements of an entry, the best first, as the view does.

@@ -63,7 +63,7 @@ func NewReader(conn table.Conn) *Reader { return &Reader{conn} }
 
 // Read returns the selected entries in the selection's order.
 func (r *Reader) Read(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
-	if s.few && s.order == "" && detail > Statement {
+	if s.byIDs && s.order == "" && s.limit == 0 && detail > Statement {
 		return r.folded(ctx, s, detail)
 	}
 	var out []Row

@@ -26,8 +26,8 @@ type Selection struct {
 	noUser bool
 	// none is set when nothing can match, such as by an empty list of ids.
 	none bool
-	// few is set when ids, titles, a session or a build name the entries.
-	few        bool
+	// byIDs is set by [Selection.IDs].
+	byIDs      bool
 	conditions []condition
 	order      string
 	limit      int
@@ -80,7 +80,7 @@ func OfMemory(user, agent string) Selection {
 // gives it better evidence.
 func OfSession(session schema.SessionKey) Selection {
 	// The stream decides; the session's id has an index.
-	return InProject(session.Project).named(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
+	return InProject(session.Project).and(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
 }
 
 // InAllProjects selects all entries. It is for upkeep, and never for queries of a person or an agent.
@@ -88,8 +88,8 @@ func InAllProjects() Selection { return Selection{allProjects: true} }
 
 // IDs keeps the entries with the ids: none where there are no ids.
 func (s Selection) IDs(ids []string) Selection {
-	s.none = s.none || len(ids) == 0
-	return s.named(key, "entry_id IN ?", table.Set(ids))
+	s.none, s.byIDs = s.none || len(ids) == 0, true
+	return s.and(key, "entry_id IN ?", table.Set(ids))
 }
 
 // Prefix keeps the entries whose ids begin with the text.
@@ -103,7 +103,7 @@ func (s Selection) Titles(titles []string) Selection { return s.stating(titleKey
 // holds them.
 func (s Selection) stating(keys []string) Selection {
 	s.none = s.none || len(keys) == 0
-	return s.named(stated, "title_key IN ?", keys)
+	return s.and(stated, "title_key IN ?", keys)
 }
 
 // AnyOf keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the
@@ -112,7 +112,7 @@ func (s Selection) AnyOf(ids, titles, originals []string) Selection {
 	s.none = s.none || len(ids)+len(titles)+len(originals) == 0
 	linked := s.where()
 	linked.add("kind = ? AND other_id IN ?", []any{kindLink, originals})
-	return s.named(stated, "(entry_id IN ? OR title_key IN ? OR entry_id IN (SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))",
+	return s.and(stated, "(entry_id IN ? OR title_key IN ? OR entry_id IN (SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))",
 		slices.Concat([]any{ids, titleKeys(titles)}, linked.args)...)
 }
 
@@ -194,7 +194,7 @@ func (s Selection) Between(from, to time.Time) Selection {
 }
 
 // Build keeps the entries that the build made.
-func (s Selection) Build(id string) Selection { return s.named(stated, "build_id = ?", id) }
+func (s Selection) Build(id string) Selection { return s.and(stated, "build_id = ?", id) }
 
 // NotOfSession leaves out the entries that were made of the session.
 func (s Selection) NotOfSession(session schema.SessionKey) Selection {
@@ -228,12 +228,6 @@ func (s Selection) Limit(n int) Selection {
 func (s Selection) and(from origin, sql string, args ...any) Selection {
 	s.conditions = append(slices.Clip(s.conditions), condition{sql: sql, args: args, origin: from})
 	return s
-}
-
-// named is [Selection.and] for a condition that few entries meet.
-func (s Selection) named(from origin, sql string, args ...any) Selection {
-	s.few = true
-	return s.and(from, sql, args...)
 }
 
 // sql returns the query for the columns. With fromView they are those of the view, which costs one join more than the

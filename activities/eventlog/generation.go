@@ -150,9 +150,9 @@ func (s *Store) generation(ctx context.Context, name string) (generation, error)
 	return all[name], err
 }
 
-// generations returns the newest generation of each projector. Their few rows are compared here: every store asks once in
-// half a lease, and the server would take as long again to plan an aggregation. The same request shows whether the store knows all
-// erasures, and it reads the missing ones.
+// generations returns the newest generation of each projector. It compares the rows here, of which each rebuild leaves three
+// a projector: every store asks in each half of a lease, and an aggregation would double the time. The same request shows
+// whether the store knows all erasures, and it reads the missing ones.
 func (s *Store) generations(ctx context.Context) (map[string]generation, error) {
 	out := map[string]generation{}
 	now, audit := time.Now(), uint64(0)

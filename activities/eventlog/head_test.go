@@ -17,7 +17,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/deploy/local/stacktest"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -239,7 +239,7 @@ func headModel(t *testing.T, draws int) {
 	t.Helper()
 	conn := database(t)
 	run := 0
-	stacktest.Check(t, draws, func(r *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(r *rapid.T) {
 		run++
 		stream := fmt.Sprint("p/", run)
 		stores := []*eventlog.Store{eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{PageRows: 2})}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
-	"axiommind/deploy/local/stacktest"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -138,7 +138,7 @@ func TestHoldChangesNothing(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	n := 0
-	stacktest.Check(t, 12, func(t *rapid.T) {
+	sharedtest.CheckFew(t, 12, func(t *rapid.T) {
 		n++
 		plain, held := fmt.Sprintf("plain/%d", n), fmt.Sprintf("held/%d", n)
 		s := eventlog.New(conn, eventlog.Options{})

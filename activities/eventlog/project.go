@@ -132,7 +132,7 @@ type pass struct {
 	done   Progress
 	report []func(Progress)
 	// ends are the ends of the streams, if they are not those of the log.
-	ends ends
+	ends streamEnds
 	// atOnce is how many events are applied at once.
 	atOnce int
 }
@@ -165,8 +165,8 @@ func (r *pass) all(ctx context.Context) error {
 	return r.s.SaveOffsets(ctx)
 }
 
-// ends returns the SQL that selects name and last, the end of each stream with the prefix and after the name.
-type ends func(prefix, after string) (sql string, args []any)
+// streamEnds returns the SQL that selects name and last, the end of each stream with the prefix and after the name.
+type streamEnds func(prefix, after string) (sql string, args []any)
 
 // logEnds are the ends of the streams in the log.
 func logEnds(prefix, after string) (string, []any) {
@@ -176,7 +176,7 @@ func logEnds(prefix, after string) (string, []any) {
 
 // backlog returns the projector's backlog in the streams with the prefix and after the name, at most maxIDs of them, in
 // the order of their names.
-func (s *Store) backlog(ctx context.Context, p Projector, ends ends, prefix string, generation uint64, after string) ([]span, error) {
+func (s *Store) backlog(ctx context.Context, p Projector, ends streamEnds, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	last, args := ends(prefix, after)
 	err := s.queryAll(ctx, func(rows driver.Rows) error {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -171,7 +172,7 @@ func model(t *testing.T, draws int) {
 	t.Helper()
 	conn := database(t)
 	p := newTally(t, conn)
-	stacktest.Check(t, draws, func(r *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(r *rapid.T) {
 		ctx := t.Context()
 		for _, table := range []string{"events_raw", "projection_offsets_raw", "tally_raw"} {
 			require.NoError(r, conn.Exec(ctx, "TRUNCATE TABLE "+table))

@@ -212,6 +212,10 @@ func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decisi
 // lastRows applies the last events, to the tables in use too if they are compared. No other program writes rows
 // meanwhile, but some append events: both tables get the same ones, so that no reader sees a row that is gone later.
 func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, made, inUse []Projector) (events int, err error) {
+	if begun, err := sh.backUpBegan(ctx, number); err != nil || begun {
+		// The attempt that began the copies had applied the last events. Later ones must be in none of them.
+		return 0, errors.Join(err, sh.backUpAll(ctx, tableNames(made), number))
+	}
 	for _, p := range made {
 		done, err := sh.catchUp(ctx, p)
 		if err != nil {
@@ -240,7 +244,7 @@ func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, 
 }
 
 // ends are the ends up to which the projector's streams are applied in the shadow.
-func (sh *Shadow) ends(p Projector) ends {
+func (sh *Shadow) ends(p Projector) streamEnds {
 	return func(prefix, after string) (string, []any) {
 		return `SELECT stream AS name, max(last_seq) AS last FROM ` + sh.shadow.offsetsTable + ` WHERE projector_name = ? AND generation = ?
 			AND startsWith(stream, ?) AND stream > ? GROUP BY stream`, []any{p.Name(), uint64(shadowGeneration), prefix, after}
@@ -260,6 +264,17 @@ func (sh *Shadow) backUpAll(ctx context.Context, names []string, number uint64) 
 		group.Go(func() error { return sh.backUp(ctx, sh.table(name), backupTable("after", name, number)) })
 	}
 	return group.Wait()
+}
+
+// backUpBegan reports whether an earlier attempt at the switch has copied a table.
+func (sh *Shadow) backUpBegan(ctx context.Context, number uint64) (bool, error) {
+	tables, err := sh.current.tablesOf(ctx, sh.Database)
+	for name := range tables {
+		if strings.HasSuffix(name, fmt.Sprintf("_%d", number)) && (strings.HasPrefix(name, "before_") || strings.HasPrefix(name, "after_")) {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 func backupTable(when, name string, number uint64) string {

@@ -57,7 +57,7 @@ func locomo(tb testing.TB) []conversation {
 			if json.Unmarshal(s.Conversation[session], &turns) != nil {
 				break
 			}
-			if i%sharedtest.Part() > 0 {
+			if i%sharedtest.Share() > 0 {
 				continue
 			}
 			var texts, paraphrases []string
@@ -93,7 +93,7 @@ func longmemeval(tb testing.TB, most int) []conversation {
 	scan := bufio.NewScanner(plain)
 	scan.Buffer(nil, 16<<20)
 	var all []conversation
-	for len(all) < most/sharedtest.Part() && scan.Scan() {
+	for len(all) < most/sharedtest.Share() && scan.Scan() {
 		var session struct {
 			Key   string
 			Turns []struct{ Content string }
@@ -153,7 +153,7 @@ func TestSentencesOfConversationsProve(t *testing.T) {
 	for i := range outcomes {
 		t.Logf("whole sentences, change %d: %s", i, &outcomes[i])
 	}
-	require.Greater(t, outcomes[0].quotes, 5000/sharedtest.Part())
+	require.Greater(t, outcomes[0].quotes, 5000/sharedtest.Share())
 }
 
 // TestRandomCutsOfConversationsProveNothing: of quotes cut at random words only those prove that happen to begin
@@ -195,7 +195,7 @@ func TestRandomCutsOfConversationsProveNothing(t *testing.T) {
 	}
 	t.Logf("cut inside a sentence:             %s", &cuts)
 	t.Logf("cut where sentences begin and end: %s", &whole)
-	require.Greater(t, cuts.quotes, 5000/sharedtest.Part())
+	require.Greater(t, cuts.quotes, 5000/sharedtest.Share())
 }
 
 // TestQuotesOfTheExtractorProve: all quotes of the offline extractor from real sessions prove.
@@ -335,7 +335,7 @@ func TestAbsentQuotesAreNotFound(t *testing.T) {
 		t.Logf("%-32s %5d absent quotes: found %d; %d that stand there after all: %s", kind, k.absent, k.falsely, k.present.quotes, &k.present)
 		absent += k.absent
 	}
-	require.Greater(t, absent, 5000/sharedtest.Part())
+	require.Greater(t, absent, 5000/sharedtest.Share())
 }
 
 // absence counts quotes that were not said, and those of them that are in a text after all.

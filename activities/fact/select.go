@@ -41,7 +41,11 @@ func (t *Tables) Select(ctx context.Context, s Selection) ([]Fact, error) {
 	if s.Category != "" {
 		where, args = where+" AND category = ?", append(args, s.Category)
 	}
-	return t.query(ctx, ofMemory(s.User, s.Agent), where+" ORDER BY created_seq LIMIT ? OFFSET ?", append(args, s.Limit, s.Offset)...)
+	facts, err := t.query(ctx, ofMemory(s.User, s.Agent), where+" ORDER BY created_seq LIMIT ? OFFSET ?", append(args, s.Limit, s.Offset)...)
+	if err != nil || s.AllProjects {
+		return facts, err
+	}
+	return facts, t.place(ctx, s.User, s.Agent, s.Project, facts)
 }
 
 // Named returns up to limit facts whose ids begin with the prefix, deleted and evicted ones included, the newest first.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/fact"
+	"axiommind/schema"
 )
 
 // A handle names a fact of one agent, or of any of the user's, and never another user's.
@@ -66,6 +67,7 @@ func TestFactOfEveryProjectThatStatesIt(t *testing.T) {
 	stated("bob", "three", "s3", "Plays chess")
 	stated("ann", "three", "s4", "Owns a boat")
 
+	sessions := map[string]string{"one": "s1", "\"둘'/\n": "s2", "three": "s4"}
 	for project, want := range map[string][]string{
 		"one": {"Plays chess", "Lives in Seoul"}, "\"둘'/\n": {"Plays chess"}, "three": {"Owns a boat"}, "four": nil,
 	} {
@@ -77,6 +79,9 @@ func TestFactOfEveryProjectThatStatesIt(t *testing.T) {
 		var got []string
 		for _, f := range listed {
 			got = append(got, f.Content)
+			require.Equal(t, project, f.Project)
+			require.Equal(t, schema.DerivedID("entry", "ann", "", sessions[project], f.Content), f.EntryID)
+			require.Equal(t, sessions[project], f.SessionID)
 		}
 		require.Equal(t, want, got, project)
 	}

@@ -25,10 +25,42 @@ func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
 	return t.query(ctx, ofMemory(user, agent), "status = 'active' ORDER BY created_seq")
 }
 
-// ListIn is [Tables.List] for the facts that were stated in the project, and those of no project.
+// ListIn is [Tables.List] for the facts that were stated in the project, and those of no project. The origin of a fact is its
+// statement in the project.
 func (t *Tables) ListIn(ctx context.Context, user, agent, project string) ([]Fact, error) {
 	where, args := inProject(user, agent, project)
-	return t.query(ctx, ofMemory(user, agent), "status = 'active' AND "+where+" ORDER BY created_seq", args...)
+	facts, err := t.query(ctx, ofMemory(user, agent), "status = 'active' AND "+where+" ORDER BY created_seq", args...)
+	if err != nil {
+		return nil, err
+	}
+	return facts, t.place(ctx, user, agent, project, facts)
+}
+
+// place replaces the origin of facts that another project created by their last statement in the project.
+func (t *Tables) place(ctx context.Context, user, agent, project string, facts []Fact) error {
+	at := map[string]int{}
+	var ids []string
+	for i, f := range facts {
+		if f.Project != "" && f.Project != project {
+			at[f.ID], ids = i, append(ids, f.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	err := t.read(ctx, user, func(rows driver.Rows) error {
+		var id, entryID, sessionID string
+		err := rows.Scan(&id, &entryID, &sessionID)
+		f := &facts[at[id]]
+		f.Project, f.EntryID, f.SessionID = project, entryID, sessionID
+		return err
+	}, `SELECT duplicate_of, entry_id, session_id FROM facts_skipped_raw
+		WHERE user = ? AND agent = ? AND project = ? AND duplicate_of IN ? ORDER BY seq DESC LIMIT 1 BY duplicate_of`,
+		user, agent, project, table.Set(ids))
+	if err != nil {
+		return fmt.Errorf("read the statements of facts in project %q: %w", project, err)
+	}
+	return nil
 }
 
 // inProject selects the facts that were stated in the project, and those of no project. The first statement created the

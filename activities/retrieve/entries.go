@@ -33,7 +33,12 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 	}
 	// The original says it, too.
 	ids = append(ids, originals...)
-	byID, err := r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals), entry.Whole)
+	// Two queries: to look for titles in the columns of whole entries takes longer in a large project.
+	saying, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals))
+	if err != nil {
+		return fmt.Errorf("read hits: %w", err)
+	}
+	byID, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(saying), entry.Whole)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}

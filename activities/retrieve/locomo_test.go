@@ -88,7 +88,7 @@ var nonsense = []string{
 func TestNonsense(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]vector.Embedder{"hash": llm.Hash{}, "local": localEmbedder(t)} {
-		t.Run(name, func(t *testing.T) { nonsenseIsWeak(t, e, 60/sharedtest.Part()) })
+		t.Run(name, func(t *testing.T) { nonsenseIsWeak(t, e, 60) })
 	}
 }
 

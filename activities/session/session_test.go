@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -103,7 +104,7 @@ func sessionIsItsMessages(t *testing.T, draws int) {
 	t.Helper()
 	log, meter := newLog(t)
 	sessions := 0
-	stacktest.Check(t, draws, func(t *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		sessions++
 		c := draw(t, log, fmt.Sprint("s", sessions))
 		meter.Take()
@@ -171,7 +172,7 @@ func windowsReadEachEventOnce(t *testing.T, draws int) {
 	t.Helper()
 	log, meter := newLog(t)
 	sessions := 0
-	stacktest.Check(t, draws, func(t *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		sessions++
 		c := draw(t, log, fmt.Sprint("s", sessions))
 		all, _ := planWhole(c.messages, Frontier{}, false, 4*windowSize, 1000)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"axiommind/deploy/local/sharedtest"
+
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -11,7 +13,7 @@ import (
 // The part that is read of a long line has the boundaries of the line as a whole.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	sharedtest.Check(t, func(t *rapid.T) {
 		piece := rapid.SampledFrom([]string{"Ship it. ", "Why? ", "No! ", "e.g. ", "Dr. Who ", "v1.5. ", "\"So.\" ", "(It is.) ", "word ", "« Oui. » ", "结束了。", "Τι; ",
 			"**Done.** ", "1. ", "- ", "> ", "\n", "\u2028", "A", "... ", ". A", "\u00a0", "\u0301", strings.Repeat("long ", 100), strings.Repeat("One. ", 100)})
 		text := strings.Join(rapid.SliceOfN(piece, 1, 60).Draw(t, "text"), "")

@@ -25,6 +25,7 @@ import (
 
 	"axiommind/activities/table"
 	"axiommind/activities/vector/store/weaviate"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -183,7 +184,7 @@ func anyQueryTextIsTaken(t *testing.T, draws int) {
 	t.Helper()
 	s := newShelf(t)
 	s.put(t, "p", Item{ID: "0", Title: "note", User: "u"}, Item{ID: "1", Title: "other", User: "v"})
-	stacktest.Check(t, draws, func(t *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom(awkward)).Draw(t, "text")
 		user := rapid.OneOf(rapid.String(), rapid.SampledFrom(awkward)).Draw(t, "user")
 		if _, err := s.find(context.Background(), "p", text, 0.5, Filter{User: user}); err != nil {

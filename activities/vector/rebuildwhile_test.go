@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/vector/store/weaviate"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -31,7 +32,7 @@ func rebuildWhileWriting(t *testing.T, draws int) {
 	t.Helper()
 	b := newBench(t)
 	made := 0
-	stacktest.Check(t, draws, func(rt *rapid.T) {
+	sharedtest.CheckFew(t, draws, func(rt *rapid.T) {
 		made++
 		add := func(label string) (project string) {
 			project = fmt.Sprintf("p%d-%s", made, rapid.SampledFrom([]string{"a", "b", "Z 한"}).Draw(rt, label))

@@ -85,7 +85,7 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 		return ContextResult{}, err
 	}
 	tables := fact.NewTables(conn)
-	all, profile, err := told(ctx, tables, r)
+	all, profile, err := factsOf(ctx, tables, r)
 	if err == nil {
 		err = tables.Judge(ctx, r.User, r.Agent, all)
 	}
@@ -99,17 +99,17 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 		formatter.Ranked = true
 		facts, out.NotIndexed, out.ByWords = c.rank(ctx, r, facts)
 	}
-	text, shown := formatter.FormatIndexed(fact.NewContext(profile, facts))
+	text, told := formatter.FormatIndexed(fact.NewContext(profile, facts))
 	out.Text, out.Tokens = text, counter.Count(text)
-	for _, i := range shown {
+	for _, i := range told {
 		out.Facts = append(out.Facts, facts[i])
 	}
 	c.note(ctx, schema.RetrievedByContext, entriesOf(r, out.Facts))
 	return out, nil
 }
 
-// told returns the facts and the profile of the request's project, or of all projects if it names none.
-func told(ctx context.Context, tables *fact.Tables, r ContextRequest) (facts []Fact, profile []fact.Section, err error) {
+// factsOf returns the facts and the profile of the request's project, or of all projects if it names none.
+func factsOf(ctx context.Context, tables *fact.Tables, r ContextRequest) (facts []Fact, profile []fact.Section, err error) {
 	if r.Project == "" {
 		if facts, err = tables.List(ctx, r.User, r.Agent); err == nil {
 			profile, err = tables.Profile(ctx, r.User, r.Agent)

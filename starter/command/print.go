@@ -220,16 +220,21 @@ func RightAligned(first, last int) (columns []table.ColumnConfig) {
 // OneLine converts a text to one line of at most n user-perceived characters.
 func OneLine(s string, n int) string { return Excerpt(s, "", n) }
 
+// maxExcerpted is how many bytes of a text are looked at for an excerpt.
+const maxExcerpted = 64 << 10
+
 // Excerpt is [OneLine] for a text that proves or matches a statement: it cuts around the part with the most words of the
 // statement.
 func Excerpt(s, statement string, n int) string {
-	line := text.Visible(strings.Join(strings.Fields(s), " "))
+	line := text.Visible(strings.Join(strings.Fields(around(s, statement)), " "))
 	if statement == "" || n < 3 || uniseg.GraphemeClusterCount(line) <= n {
 		return Cut(line, n)
 	}
 	stated, found := map[string]int{}, 0 // How often the part has each word of the statement, and how many it has.
 	for word := range words(statement) {
-		stated[text.Caseless(word)] = 0
+		if isWord(word) {
+			stated[text.Caseless(word)] = 0
+		}
 	}
 	count := func(word string, by int) {
 		word = text.Caseless(word)
@@ -258,6 +263,25 @@ func Excerpt(s, statement string, n int) string {
 		return Cut(line, n)
 	}
 	return "…" + Cut(strings.TrimSpace(strings.Join(all[(first+last)/2:], "")), n-1)
+}
+
+// around returns the part of a long text around the first word of the statement that it has.
+func around(s, statement string) string {
+	if len(s) <= maxExcerpted {
+		return s
+	}
+	begin := 0
+	for word := range words(statement) {
+		if at := strings.Index(s, word); at >= 0 && isWord(word) {
+			begin = max(0, at-maxExcerpted/2)
+			break
+		}
+	}
+	return strings.ToValidUTF8(s[begin:min(len(s), begin+maxExcerpted)], "")
+}
+
+func isWord(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 // words yields the words of a text, and what is between them.

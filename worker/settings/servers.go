@@ -79,7 +79,7 @@ func (s *Servers) Settings() []Setting {
 		{Name: "no-queue", Into: &s.NoQueue, Readers: Hooks,
 			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nthe backlog and processes none of it"},
 		{Name: "connect-timeout", Into: &s.ConnectTimeout, Default: DefaultConnectTimeout, Absent: "1m (starter: 10s)", Usage: "how long a server may take to come up",
-			More: "; by default, `starter` waits only a second for a server that is not running on this machine"},
+			More: "; by default, `starter` waits only a second where this machine refuses the connection"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/graduate/obligation"
+	"axiommind/deploy/local/sharedtest"
 )
 
 func TestEscape(t *testing.T) {
@@ -90,7 +91,7 @@ func TestInjection(t *testing.T) {
 	for _, text := range hostile {
 		check(t, strings.ToValidUTF8(text, "\ufffd"))
 	}
-	rapid.Check(t, func(t *rapid.T) { check(t, strings.ToValidUTF8(anyText.Draw(t, "text"), "\ufffd")) })
+	sharedtest.Check(t, func(t *rapid.T) { check(t, strings.ToValidUTF8(anyText.Draw(t, "text"), "\ufffd")) })
 }
 
 // inject replaces all texts of a record.

@@ -222,7 +222,7 @@ func damage(t *rapid.T, e *schema.Entry) {
 func TestVerifiersAgree(t *testing.T) {
 	t.Parallel()
 	whole, refused := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	sharedtest.Check(t, func(t *rapid.T) {
 		for _, failures := range agree(t, rapid.SliceOfN(anyEntry, 5, 5).Draw(t, "entries")) {
 			if len(failures) == 0 {
 				whole++
@@ -231,7 +231,7 @@ func TestVerifiersAgree(t *testing.T) {
 			}
 		}
 	})
-	require.GreaterOrEqual(t, whole+refused, 500/sharedtest.Part())
-	require.Greater(t, whole, 50/sharedtest.Part(), "entries that hold")
-	require.Greater(t, refused, 50/sharedtest.Part(), "entries that don't")
+	require.GreaterOrEqual(t, whole+refused, 500/sharedtest.Share())
+	require.Greater(t, whole, 50/sharedtest.Share(), "entries that hold")
+	require.Greater(t, refused, 50/sharedtest.Share(), "entries that don't")
 }

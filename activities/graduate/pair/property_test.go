@@ -53,7 +53,7 @@ func vocabulary(t *testing.T) []string {
 func TestRelationsHaveKeys(t *testing.T) {
 	t.Parallel()
 	words, all := vocabulary(t), examples(t, seen)
-	rapid.Check(t, func(t *rapid.T) {
+	sharedtest.Check(t, func(t *rapid.T) {
 		e := rapid.SampledFrom(all).Draw(t, "example")
 		a := strings.Fields(rapid.SampledFrom([]string{e.a, e.b}).Draw(t, "statement"))
 		b := slices.Clone(a)
@@ -71,7 +71,7 @@ func TestRelationsHaveKeys(t *testing.T) {
 		}
 		related(t, strings.Join(a, " "), strings.Join(b, " "))
 	})
-	for i, x := range all[:len(all)/sharedtest.Part()] {
+	for i, x := range all[:len(all)/sharedtest.Share()] {
 		for _, y := range all[i:min(i+5, len(all))] {
 			related(t, x.a, y.b)
 		}
@@ -123,7 +123,7 @@ func TestExamplesOfOthersDoNotConflict(t *testing.T) {
 func TestSpellingIsStrict(t *testing.T) {
 	t.Parallel()
 	for i, e := range examples(t, seen) {
-		if i%sharedtest.Part() > 0 {
+		if i%sharedtest.Share() > 0 {
 			continue
 		}
 		for _, respelt := range []string{

@@ -113,7 +113,7 @@ func TestDamagedGraphIsReplaced(t *testing.T) {
 	model := w.graph(path)
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for _, at := range []int{len(good) / 2, 0, len(good) - 1}[:max(1, 3/sharedtest.Part())] {
+	for _, at := range []int{len(good) / 2, 0, len(good) - 1}[:max(1, 3/sharedtest.Share())] {
 		bad := slices.Clone(good)
 		bad[at] ^= 64
 		require.NoError(t, os.WriteFile(path, bad, 0o600))

@@ -122,7 +122,7 @@ func TestPreferencesAreTheUsers(t *testing.T) {
 // TestQuotesOfConversations holds quotes to whole sentences where people wrote them.
 func TestQuotesOfConversations(t *testing.T) {
 	t.Parallel()
-	for _, c := range conversations(t, "dev")[:200/sharedtest.Part()] {
+	for _, c := range conversations(t, "dev")[:200/sharedtest.Share()] {
 		requireSound(t, c.window())
 		for _, works := range []bool{false, true} {
 			requireWhole(t, c.window(), Extract(c.window(), works).Entries)

@@ -108,7 +108,7 @@ func TestParseBadInput(t *testing.T) {
 
 func TestParseLongLines(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("0123456789abcdef", 5<<20/16/sharedtest.Part())
+	long := strings.Repeat("0123456789abcdef", 5<<20/16/sharedtest.Share())
 	for _, in := range []string{
 		lines(hello, `{"role":"user","content":"`+long+`"}`, hello),
 		lines(`{"role":"user","content":"`+long+`"}`, hello),

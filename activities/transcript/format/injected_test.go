@@ -95,7 +95,7 @@ func TestSplitInjectedIsLinear(t *testing.T) {
 		"<memory>\n ", "\n```x\n<memory>a", "```````x\n``````x\n`````x\n````x\n```x\n", "```\n", "User Context:\n", "Facts:\n...",
 		"[System: Previous conversation summary]\n", "[System: Previous conversation summary]\n\n---\n", "\n<memory a", "<memory>\n" + strings.Repeat(" ", 1000), "</memory>", "\n<memory><memory>",
 	} {
-		in := strings.Repeat(piece, 1<<20/sharedtest.Part()/len(piece))
+		in := strings.Repeat(piece, 1<<20/sharedtest.Share()/len(piece))
 		require.LessOrEqual(t, len(allMarks().split(in)), 2, piece)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func TestI9EveryKindInEveryWording(t *testing.T) {
 	t.Parallel()
 	kinds, wordings, numbers, missed, texts := map[string]int{}, map[string]int{}, map[string]bool{}, 0, 0
-	for seed := range uint64(max(1, 4/sharedtest.Part())) {
+	for seed := range uint64(max(1, 4/sharedtest.Share())) {
 		cases := redacttest.Cases(seed + 1)
 		texts += len(cases)
 		for _, c := range cases {

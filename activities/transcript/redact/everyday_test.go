@@ -69,7 +69,7 @@ func TestEverydayEdges(t *testing.T) {
 // Names within the value of another name add no reading of that value: findings overlap in time that grows with the text.
 func TestNamesWithinNames(t *testing.T) {
 	t.Parallel()
-	for name, text := range hostile(100_000 / sharedtest.Part()) {
+	for name, text := range hostile(100_000 / sharedtest.Share()) {
 		total := 0
 		for _, f := range scan(text, false) {
 			total += f.End - f.Start

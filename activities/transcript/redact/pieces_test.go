@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/transcript/redact/redacttest"
+	"axiommind/deploy/local/sharedtest"
 )
 
 // short pieces have the margins of long ones in proportion to texts that are not escaped.
@@ -18,7 +19,7 @@ var short = cut{piece: 1 << 10, margin: 2 << 10, overlap: 512, reach: 128 << 10}
 // A secret on the border of two pieces is found, as in the whole text, and nothing else is.
 func TestPiecesFindWhatTheWholeHolds(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	sharedtest.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64Range(1, 1<<20).Draw(t, "seed")
 		// Lines with names of secrets take the longest, and so most are plain.
 		filler := strings.Join(redacttest.Ordinary(seed, 20), "\n"+strings.Repeat("An ordinary line of a log, without anything in it.\n", 3))

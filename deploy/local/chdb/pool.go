@@ -93,7 +93,7 @@ func (p *pool) take(settings map[string]string, database string) *session {
 	for _, equal := range []func(a, b string) bool{same, func(string, string) bool { return true }} {
 		// The last one used is the likeliest to be in the processor's caches.
 		for i, s := range slices.Backward(p.idle) {
-			if s.database == database && s.settings != nil && maps.EqualFunc(s.settings, settings, equal) {
+			if s.database == database && maps.EqualFunc(s.settings, settings, equal) {
 				return p.remove(i)
 			}
 		}

@@ -66,12 +66,3 @@ func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
-
-// Part is the part of its inputs that a test which only computes looks at: all, and a fifth in a short run. The race detector
-// makes such a test ten times as slow and finds nothing in it.
-func Part() int {
-	if testing.Short() {
-		return 5
-	}
-	return 1
-}

@@ -3,24 +3,7 @@ package stacktest
 import (
 	"math/rand/v2"
 	"testing"
-
-	"pgregory.net/rapid"
 )
-
-// Check is [rapid.Check] with a limit on the draws, for a property whose every draw asks a server many times. A draw
-// that fails is made smaller without a limit.
-func Check(t *testing.T, draws int, property func(*rapid.T)) {
-	t.Helper()
-	n, failed := 0, false
-	rapid.Check(t, func(r *rapid.T) {
-		if n++; n > draws && !failed {
-			return
-		}
-		failed = true
-		property(r)
-		failed = false
-	})
-}
 
 // Sample returns n of the values in random order, which it logs.
 func Sample(t testing.TB, n int, all []string) []string {
