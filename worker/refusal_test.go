@@ -329,7 +329,7 @@ func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
 }
 
 // misdirected is an update whose sender starts the writer of one project with the input of another.
-type misdirected struct{ task.SessionInput }
+type misdirected struct{ task.ResolveRequest }
 
 func (misdirected) Writer() schema.WriterInput {
 	return misnamed{schema.ProjectTasksInput{Project: "two"}}

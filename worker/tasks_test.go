@@ -38,7 +38,7 @@ func manySessionsOneProject(t *testing.T, crowd int) {
 	group, ctx := errgroup.WithContext(t.Context())
 	for i := range crowd {
 		group.Go(func() error {
-			in := task.SessionInput{BuildID: "build", SessionKey: schema.SessionKey{
+			in := task.ResolveRequest{BuildID: "build", SessionKey: schema.SessionKey{
 				Scope: schema.Scope{Project: project, User: "u"}, SessionID: fmt.Sprintf("crowd-%03d", i),
 			}}
 			var result task.Result

@@ -77,7 +77,7 @@ func startRebuildVectors(ctx context.Context, t *testing.T, c client.Client) cli
 		Args: []any{vector.RebuildInput{Collection: collection, Verify: true}},
 	})
 	require.NoError(t, err)
-	sendUpdate(ctx, t, c, run, schema.UpdateSession, "session", vector.SessionInput{
+	sendUpdate(ctx, t, c, run, schema.UpdateSession, "session", vector.IndexRequest{
 		SessionKey: sessionInput().Key(), BuildID: "b", EmbeddingVersion: "hash",
 	})
 	require.NoError(t, handle.Get(ctx, nil))

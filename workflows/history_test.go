@@ -113,7 +113,7 @@ func paths() []path {
 		{name: "vector_writer_rebuild_refused", rooms: failingIn("RebuildCollection"),
 			start: startRefused(vectorWriter.taking(schema.UpdateRebuild, vector.RebuildInput{Collection: collection}))},
 		{name: "vector_writer_session_refused", rooms: failingIn("IndexSessions"), start: startRefused(vectorWriter.taking(schema.UpdateSession,
-			vector.SessionInput{SessionKey: sessionInput().Key(), BuildID: "b", EmbeddingVersion: "hash"}))},
+			vector.IndexRequest{SessionKey: sessionInput().Key(), BuildID: "b", EmbeddingVersion: "hash"}))},
 		{name: "vector_writer_rebuild_failed", start: startRebuildVectors, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "notify_summary", start: startNotify("")},
 		{name: "notify_summary_signal", start: startNotify("agent 7")},

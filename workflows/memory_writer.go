@@ -19,9 +19,9 @@ var (
 // memoryWriter is the only writer of an agent's memory of a user and of its files.
 var memoryWriter = writer[schema.MemoryWriterInput]{
 	updates: []updateHandler{
-		batchUpdate[tier.SessionInput, tier.SessionResult]{
+		batchUpdate[tier.FlushRequest, tier.SessionResult]{
 			name:     schema.UpdateSession,
-			title:    func(in tier.SessionInput) string { return "session " + in.SessionID },
+			title:    func(in tier.FlushRequest) string { return "session " + in.SessionID },
 			activity: memories.UpdateMemory,
 			options:  storeWork,
 			due:      func(r tier.SessionResult) time.Time { return r.FilesDue },

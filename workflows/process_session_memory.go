@@ -17,7 +17,7 @@ import (
 // memory's writer. A session with more windows than fit into one plan is flushed in several parts.
 func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b := p.build(s)
-	in := tier.SessionInput{
+	in := tier.FlushRequest{
 		SessionKey: p.input.Key(), BuildID: b.BuildID, At: p.started, Facts: sessionCounts.Get(s).Facts > 0,
 		Flush: p.input.Flush, Head: b.Head,
 	}
@@ -47,7 +47,7 @@ func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (sta
 // askForMemory plans one part of the input for the memory's writer, asks the model about it, and completes in. The
 // usage is that of all answers received, also after an error.
 func (p *processSession) askForMemory(
-	ctx workflow.Context, in *tier.SessionInput, planIn tier.SummaryInput,
+	ctx workflow.Context, in *tier.FlushRequest, planIn tier.SummaryInput,
 ) (plan tier.SummaryPlan, usage schema.Usage, err error) {
 	plan, err = quickly(storeWork(ctx, "windows to summarize"), memories.PlanSummary, planIn)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *processSession) askForMemory(
 }
 
 // summarize asks the model about the windows, a few at a time, and returns the summaries in the windows' order.
-func (p *processSession) summarize(ctx workflow.Context, in tier.SessionInput, windows []tier.SummaryWindow) ([]tier.SummarizedWindow, error) {
+func (p *processSession) summarize(ctx workflow.Context, in tier.FlushRequest, windows []tier.SummaryWindow) ([]tier.SummarizedWindow, error) {
 	return each(ctx, windows, func(ctx workflow.Context, w tier.SummaryWindow) (tier.SummarizedWindow, error) {
 		summary := fmt.Sprintf("summary of messages %d to %d", w.First, w.Last)
 		out, err := call(modelWork(ctx, summary), memories.SummarizeSession, tier.SummarizeInput{
@@ -86,7 +86,7 @@ func (p *processSession) summarize(ctx workflow.Context, in tier.SessionInput, w
 
 // review asks the model which facts of the memory are no longer true, a few questions at a time. A question without an
 // answer removes nothing.
-func (p *processSession) review(ctx workflow.Context, in tier.SessionInput, plan *tier.ReviewPlan) (*tier.Reviewed, error) {
+func (p *processSession) review(ctx workflow.Context, in tier.FlushRequest, plan *tier.ReviewPlan) (*tier.Reviewed, error) {
 	if plan == nil {
 		return nil, nil
 	}

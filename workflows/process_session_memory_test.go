@@ -31,7 +31,7 @@ func TestProcessSessionSummarizes(t *testing.T) {
 	require.Equal(t, 1+3, result.Usage.Calls)
 	require.EqualValues(t, 10+3*5, result.Usage.OutputTokens)
 	require.Equal(t, result.Usage, inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Usage)
-	submitted := inputsOf[tier.SessionInput](r, "SubmitMemory")
+	submitted := inputsOf[tier.FlushRequest](r, "SubmitMemory")
 	require.Len(t, submitted, 1)
 	require.Equal(t, schema.FlushTrim, submitted[0].Flush)
 	require.Equal(t, 30, submitted[0].Messages)
@@ -52,7 +52,7 @@ func TestProcessSessionFlushesInParts(t *testing.T) {
 	r.summaries, r.summariesAtOnce = 5, 2
 	_, err := process(t, r, sessionInput())
 	require.NoError(t, err)
-	submitted := inputsOf[tier.SessionInput](r, "SubmitMemory")
+	submitted := inputsOf[tier.FlushRequest](r, "SubmitMemory")
 	require.Len(t, submitted, 3)
 	for i, want := range []struct {
 		messages, windows int
@@ -72,7 +72,7 @@ func TestProcessSessionSummarizesOffline(t *testing.T) {
 	_, err := process(t, r, sessionInput())
 	require.NoError(t, err)
 	require.NotContains(t, r.order(), "SummarizeSession")
-	require.Empty(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Windows)
+	require.Empty(t, inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Windows)
 }
 
 // A missing summary never fails the build: its messages are flushed without it. Only a model that can't be asked at all
@@ -87,7 +87,7 @@ func TestProcessSessionRefusedSummary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schema.BuildSuccess, result.Status)
 	require.Equal(t, []tier.SummarizedWindow{{SummaryWindow: tier.SummaryWindow{First: 0, Last: 9}, Refused: "m: empty"}},
-		inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Windows)
+		inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Windows)
 
 	r = newRooms().failing("SummarizeSession", schema.ErrorModelRefused)
 	_, err = process(t, r, sessionInput())
@@ -111,7 +111,7 @@ func TestProcessSessionReviewsFacts(t *testing.T) {
 		require.Equal(t, "shown", in.Shown)
 		require.Equal(t, at(10), in.Head)
 	}
-	submitted := inputsOf[tier.SessionInput](r, "SubmitMemory")[0]
+	submitted := inputsOf[tier.FlushRequest](r, "SubmitMemory")[0]
 	require.Equal(t, at(10), submitted.Head)
 	require.Equal(t, "shown", submitted.Review.Shown)
 	var keys []string
@@ -136,7 +136,7 @@ func TestProcessSessionRefusedReview(t *testing.T) {
 	require.Equal(t, schema.BuildSuccess, result.Status)
 	require.Equal(t, &tier.Reviewed{Shown: "shown", Answers: []tier.ReviewAnswer{{
 		ReviewQuestion: tier.ReviewQuestion{SummaryWindow: tier.SummaryWindow{First: 0, Last: 9}}, Refused: "m: empty",
-	}}}, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review)
+	}}}, inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Review)
 
 	r = newRooms().failing("ReviewFacts", schema.ErrorModelRefused)
 	r.reviewed = 1
@@ -155,7 +155,7 @@ func TestProcessSessionReviewsNothing(t *testing.T) {
 	_, err := process(t, r, sessionInput())
 	require.NoError(t, err)
 	require.NotContains(t, r.order(), "ReviewFacts")
-	require.Nil(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review)
+	require.Nil(t, inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Review)
 }
 
 // The largest possible review fits into the payloads together with the largest summary.
@@ -173,7 +173,7 @@ func TestProcessSessionLargestReview(t *testing.T) {
 	}
 	_, err := process(t, r, sessionInput())
 	require.NoError(t, err)
-	require.Len(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review.Answers, 64)
+	require.Len(t, inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Review.Answers, 64)
 	require.Less(t, r.largest, 64<<10)
 }
 

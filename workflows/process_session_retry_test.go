@@ -143,7 +143,7 @@ func TestRetryTakesInputOfBuild(t *testing.T) {
 	require.Equal(t, want, ingest.Session)
 	require.Nil(t, ingest.Build.Retried, "the payload holds it once")
 	require.Equal(t, want, inputsOf[build.CloseInput](r, "CloseBuild")[0].Input)
-	require.True(t, inputsOf[vector.SessionInput](r, "IndexSession")[0].Again)
+	require.True(t, inputsOf[vector.IndexRequest](r, "IndexSession")[0].Again)
 	require.Equal(t, []schema.NotifySummaryInput{{User: "u", EventID: "flushed", Workflow: "agent 7"}},
 		inputsOf[schema.NotifySummaryInput](r, "SignalSummary"))
 
@@ -159,7 +159,7 @@ func TestRetryTakesInputOfBuild(t *testing.T) {
 	r = newRooms()
 	_, err = process(t, r, sessionInput())
 	require.NoError(t, err)
-	require.False(t, inputsOf[vector.SessionInput](r, "IndexSession")[0].Again)
+	require.False(t, inputsOf[vector.IndexRequest](r, "IndexSession")[0].Again)
 
 	r = newRooms()
 	in := schema.ProcessSessionInput{Project: "p", User: "u", SessionID: "s1", FromLog: true, IncludeTools: true}

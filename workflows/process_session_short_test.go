@@ -45,7 +45,7 @@ func TestProcessSessionAsksWritersForWhomThereIsSomething(t *testing.T) {
 			want := []string{"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession", "MaterializeEntries", "CheckEntries"}
 			want = append(append(want, tt.asked...), "ProjectSession", "WakeGraduation", "IndexSession", "CloseBuild")
 			require.Equal(t, want, r.order())
-			require.Equal(t, tt.facts > 0, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Facts)
+			require.Equal(t, tt.facts > 0, inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Facts)
 			var steps []string
 			for _, m := range inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Metrics {
 				require.True(t, m.Success)
@@ -71,12 +71,12 @@ func TestProcessSessionHandsOnTheHead(t *testing.T) {
 	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
 	require.Equal(t, at(5), inputsOf[entry.MaterializeInput](r, "MaterializeEntries")[0].Head)
 	require.Equal(t, at(7), inputsOf[graduate.CheckInput](r, "CheckEntries")[0].Head)
-	require.Equal(t, at(9), inputsOf[task.SessionInput](r, "SubmitTasks")[0].Head)
+	require.Equal(t, at(9), inputsOf[task.ResolveRequest](r, "SubmitTasks")[0].Head)
 	require.Equal(t, at(9), inputsOf[tier.SummaryInput](r, "PlanSummary")[0].Head)
 	require.Equal(t, at(9), inputsOf[tier.SummarizeInput](r, "SummarizeSession")[0].Head)
-	require.Equal(t, at(9), inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Head)
+	require.Equal(t, at(9), inputsOf[tier.FlushRequest](r, "SubmitMemory")[0].Head)
 	require.Equal(t, at(9), inputsOf[build.ProjectInput](r, "ProjectSession")[0].Head)
-	require.Equal(t, at(9), inputsOf[vector.SessionInput](r, "IndexSession")[0].Head)
+	require.Equal(t, at(9), inputsOf[vector.IndexRequest](r, "IndexSession")[0].Head)
 	require.Equal(t, at(9), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
 }
 

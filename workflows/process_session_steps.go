@@ -93,7 +93,7 @@ func (p *processSession) check(_ workflow.Context, s sessionState) (stategraph.U
 }
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
+	in := task.ResolveRequest{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
 	_, err := call(storeWork(ctx, "task notes"), tasks.SubmitTasks, in)
 	return nil, err
 }
@@ -120,7 +120,7 @@ func wakeGraduation(ctx workflow.Context, project string) {
 
 func (p *processSession) index(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	opened := sessionOpened.Get(s)
-	in := vector.SessionInput{
+	in := vector.IndexRequest{
 		SessionKey: p.input.Key(), BuildID: opened.BuildID, EmbeddingVersion: opened.Spec.EmbeddingVersion,
 		Again: p.input.Retry != "", Head: sessionHead.Get(s),
 	}

@@ -10,9 +10,9 @@ var tasks *task.Activities
 // projectTasks is the only writer of a project's tasks.
 var projectTasks = writer[schema.ProjectTasksInput]{
 	updates: []updateHandler{
-		batchUpdate[task.SessionInput, task.Result]{
+		batchUpdate[task.ResolveRequest, task.Result]{
 			name:     schema.UpdateSession,
-			title:    func(in task.SessionInput) string { return "session " + in.SessionID },
+			title:    func(in task.ResolveRequest) string { return "session " + in.SessionID },
 			activity: tasks.ResolveTasks,
 			options:  storeWork,
 		},

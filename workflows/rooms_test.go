@@ -211,11 +211,11 @@ func (r *rooms) batches(t *testing.T, name string) (all [][]string) {
 	for _, in := range r.inputs[name] {
 		var sessions []string
 		switch in := in.(type) {
-		case boundary.Batch[task.SessionInput]:
+		case boundary.Batch[task.ResolveRequest]:
 			for _, item := range in.Items {
 				sessions = append(sessions, item.SessionID)
 			}
-		case boundary.Batch[tier.SessionInput]:
+		case boundary.Batch[tier.FlushRequest]:
 			for _, item := range in.Items {
 				sessions = append(sessions, item.SessionID)
 			}
@@ -233,9 +233,9 @@ func (r *rooms) heads(name string) (all []schema.StreamHead) {
 	defer r.mu.Unlock()
 	for _, in := range r.inputs[name] {
 		switch in := in.(type) {
-		case boundary.Batch[task.SessionInput]:
+		case boundary.Batch[task.ResolveRequest]:
 			all = append(all, in.Head)
-		case boundary.Batch[tier.SessionInput]:
+		case boundary.Batch[tier.FlushRequest]:
 			all = append(all, in.Head)
 		}
 	}
@@ -348,11 +348,11 @@ func (r *rooms) WakeGraduation(ctx context.Context, in graduate.WakeInput) error
 	return err
 }
 
-func (r *rooms) SubmitTasks(ctx context.Context, in task.SessionInput) (task.Result, error) {
+func (r *rooms) SubmitTasks(ctx context.Context, in task.ResolveRequest) (task.Result, error) {
 	return called(ctx, r, "SubmitTasks", in, func() (task.Result, error) { return r.resolved, nil })
 }
 
-func (r *rooms) ResolveTasks(ctx context.Context, in boundary.Batch[task.SessionInput]) (boundary.Outcomes[task.Result], error) {
+func (r *rooms) ResolveTasks(ctx context.Context, in boundary.Batch[task.ResolveRequest]) (boundary.Outcomes[task.Result], error) {
 	return called(ctx, r, "ResolveTasks", in, func() (boundary.Outcomes[task.Result], error) { return each(r, in, r.resolved) })
 }
 
@@ -403,11 +403,11 @@ func (r *rooms) SummarizeSession(ctx context.Context, in tier.SummarizeInput) (t
 	return called(ctx, r, "SummarizeSession", in, func() (tier.SummarizedWindow, error) { return r.summarize(in) })
 }
 
-func (r *rooms) SubmitMemory(ctx context.Context, in tier.SessionInput) (tier.SessionResult, error) {
+func (r *rooms) SubmitMemory(ctx context.Context, in tier.FlushRequest) (tier.SessionResult, error) {
 	return called(ctx, r, "SubmitMemory", in, func() (tier.SessionResult, error) { return r.remembered, nil })
 }
 
-func (r *rooms) UpdateMemory(ctx context.Context, in boundary.Batch[tier.SessionInput]) (boundary.Outcomes[tier.SessionResult], error) {
+func (r *rooms) UpdateMemory(ctx context.Context, in boundary.Batch[tier.FlushRequest]) (boundary.Outcomes[tier.SessionResult], error) {
 	return called(ctx, r, "UpdateMemory", in, func() (boundary.Outcomes[tier.SessionResult], error) { return each(r, in, r.remembered) })
 }
 
@@ -447,11 +447,11 @@ func (r *rooms) RebuildCollection(ctx context.Context, in vector.Rebuilding) (ve
 	})
 }
 
-func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vector.SessionResult, error) {
+func (r *rooms) IndexSession(ctx context.Context, in vector.IndexRequest) (vector.SessionResult, error) {
 	return called(ctx, r, "IndexSession", in, func() (vector.SessionResult, error) { return r.indexed, nil })
 }
 
-func (r *rooms) IndexSessions(ctx context.Context, in boundary.Batch[vector.SessionInput]) (boundary.Outcomes[vector.SessionResult], error) {
+func (r *rooms) IndexSessions(ctx context.Context, in boundary.Batch[vector.IndexRequest]) (boundary.Outcomes[vector.SessionResult], error) {
 	return called(ctx, r, "IndexSessions", in, func() (boundary.Outcomes[vector.SessionResult], error) { return each(r, in, r.indexed) })
 }
 

@@ -37,9 +37,9 @@ var vectors *vector.Activities
 // differing rows are rewritten. Another rebuilds the collection and switches to it, in turns between other work.
 var vectorWriter = writer[schema.VectorWriterInput]{
 	updates: []updateHandler{
-		batchUpdate[vector.SessionInput, vector.SessionResult]{
+		batchUpdate[vector.IndexRequest, vector.SessionResult]{
 			name:     schema.UpdateSession,
-			title:    func(in vector.SessionInput) string { return "session " + in.SessionID },
+			title:    func(in vector.IndexRequest) string { return "session " + in.SessionID },
 			activity: vectors.IndexSessions,
 			options:  vectorWork,
 			due:      func(r vector.SessionResult) time.Time { return r.NextRetry },

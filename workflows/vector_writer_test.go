@@ -177,7 +177,7 @@ func TestVectorWriterReconcileFails(t *testing.T) {
 // sendSessions sends updates for as many sessions as there are updates, all at once.
 func sendSessions(env *testsuite.TestWorkflowEnvironment, updates []update) {
 	for i := range updates {
-		in := vector.SessionInput{
+		in := vector.IndexRequest{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: fmt.Sprintf("세션/%d \"a\"", i)},
 			BuildID:    "b", EmbeddingVersion: "hash",
 		}
@@ -201,7 +201,7 @@ func TestVectorWriterIndexesSessions(t *testing.T) {
 		require.NoError(t, u.err)
 		require.Equal(t, r.indexed, u.result)
 	}
-	batches := inputsOf[boundary.Batch[vector.SessionInput]](r, "IndexSessions")
+	batches := inputsOf[boundary.Batch[vector.IndexRequest]](r, "IndexSessions")
 	require.Len(t, batches[0].Items, 1)
 	require.Len(t, batches[1].Items, 20)
 	require.Equal(t, schema.StreamHead{Known: true, Seq: 1000}, batches[0].Head)
@@ -244,11 +244,11 @@ func TestVectorWriterRefusesAnotherVersion(t *testing.T) {
 	env := vectorEnvironment(r)
 	var u, empty update
 	env.RegisterDelayedCallback(func() {
-		in := vector.SessionInput{
+		in := vector.IndexRequest{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}, BuildID: "b", EmbeddingVersion: "other",
 		}
 		env.UpdateWorkflow(schema.UpdateSession, "1", u.callbacks(), in)
-		env.UpdateWorkflow(schema.UpdateSession, "2", empty.callbacks(), vector.SessionInput{})
+		env.UpdateWorkflow(schema.UpdateSession, "2", empty.callbacks(), vector.IndexRequest{})
 	}, time.Second)
 	require.NoError(t, runVectorWriter(env))
 	require.False(t, u.accepted)

@@ -224,8 +224,8 @@ func (s *Store) measured(ctx context.Context, sel selection, after position) (pa
 // maxIDs bounds the number of ids in one query.
 const maxIDs = 5000
 
-// place is where a copy of an event is stored.
-type place struct {
+// location is where a copy of an event is stored.
+type location struct {
 	stream     string
 	seq        uint64
 	precedence uint64
@@ -233,7 +233,7 @@ type place struct {
 
 // before reports whether p, rather than q, is where readers see the event. The view events_displaced uses the same
 // rule.
-func (p place) before(q place) bool {
+func (p location) before(q location) bool {
 	if p.precedence != q.precedence {
 		return p.precedence > q.precedence
 	}
@@ -241,19 +241,19 @@ func (p place) before(q place) bool {
 }
 
 // keepFirst records the place of a copy if it is the one where readers see the event.
-func keepFirst(out map[string]place, id string, p place) {
+func keepFirst(out map[string]location, id string, p location) {
 	if q, ok := out[id]; !ok || p.before(q) {
 		out[id] = p
 	}
 }
 
 // places returns the places of the events by id.
-func (s *Store) places(ctx context.Context, ids []string) (map[string]place, error) {
-	out := make(map[string]place, len(ids))
+func (s *Store) places(ctx context.Context, ids []string) (map[string]location, error) {
+	out := make(map[string]location, len(ids))
 	for chunk := range slices.Chunk(ids, maxIDs) {
 		err := s.query(ctx, func(rows driver.Rows) error {
 			var id string
-			var p place
+			var p location
 			if err := rows.Scan(&id, &p.stream, &p.seq, &p.precedence); err != nil {
 				return err
 			}
@@ -270,7 +270,7 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]place, err
 // endAndPlaces returns the highest position in the stream and the places of the events by id. The server reads the end
 // before the places. A batch that is committed in between is then either seen as a whole or makes an append at that
 // end lose its token.
-func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (uint64, map[string]place, error) {
+func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (uint64, map[string]location, error) {
 	if len(ids) > maxIDs {
 		last, err := s.lastSeq(ctx, stream)
 		if err != nil {
@@ -280,7 +280,7 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 		return last, found, err
 	}
 	var last uint64
-	out := map[string]place{}
+	out := map[string]location{}
 	err := s.query(ctx, func(rows driver.Rows) error {
 		var found, streams []string
 		var seqs, precedences []uint64
@@ -288,7 +288,7 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 			return err
 		}
 		for i, id := range found {
-			keepFirst(out, id, place{streams[i], seqs[i], precedences[i]})
+			keepFirst(out, id, location{streams[i], seqs[i], precedences[i]})
 		}
 		return nil
 	}, `WITH (SELECT max(seq) FROM (`+lastPosition+`)) AS last

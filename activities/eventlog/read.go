@@ -110,7 +110,7 @@ func Numbered(ctx context.Context, log Getter, key func(n int) string) ([]schema
 }
 
 // at returns the events at the places, by id.
-func (s *Store) at(ctx context.Context, places map[string]place) (map[string]schema.Event, error) {
+func (s *Store) at(ctx context.Context, places map[string]location) (map[string]schema.Event, error) {
 	keys := make([]key, 0, len(places))
 	for id, p := range places {
 		keys = append(keys, key{position: position{p.stream, p.seq, id}})

@@ -88,11 +88,11 @@ func (a *Aligner) AlignEntry(quotes []schema.Quote) (evidence []schema.Evidence,
 // proves nowhere.
 type finding struct {
 	source *Source
-	places []place
+	places []occurrence
 }
 
 // choose sets the fields of evidence that depend on its place.
-func (f *finding) choose(e *schema.Evidence, p place) {
+func (f *finding) choose(e *schema.Evidence, p occurrence) {
 	e.Span, e.Proven, e.Within = f.source.span(p.extent), p.proven, nil
 	e.Trust, e.By = f.source.trust(p.extent), f.source.by()
 	e.Text = f.source.text[p.start:p.end]
@@ -130,7 +130,7 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 		}
 	}
 	f := &finding{source: s, places: m.places}
-	if proven := slices.DeleteFunc(slices.Clone(m.places), func(p place) bool { return !p.proven }); len(proven) > 0 {
+	if proven := slices.DeleteFunc(slices.Clone(m.places), func(p occurrence) bool { return !p.proven }); len(proven) > 0 {
 		f.places = proven
 	}
 	f.choose(&e, f.places[0])

@@ -33,11 +33,11 @@ func extentOf(s schema.Span) extent { return extent{s.ByteStart, s.ByteEnd} }
 type match struct {
 	method     schema.Method
 	confidence float64
-	places     []place
+	places     []occurrence
 }
 
-// place is where a quote was found, and whether it proves there.
-type place struct {
+// occurrence is where a quote was found, and whether it proves there.
+type occurrence struct {
 	extent
 	proven bool
 }
@@ -177,7 +177,7 @@ func (s *Source) judge(q *quote, m *match) (proven bool) {
 // The first place at which it proves then replaces the last one.
 func (s *Source) proveFurther(q *quote, m *match) bool {
 	n := len(m.places)
-	if n < MaxOccurrences || !m.method.Aligns() || slices.ContainsFunc(m.places, func(p place) bool { return p.proven }) {
+	if n < MaxOccurrences || !m.method.Aligns() || slices.ContainsFunc(m.places, func(p occurrence) bool { return p.proven }) {
 		return false
 	}
 	last := &m.places[n-1]
@@ -188,7 +188,7 @@ func (s *Source) proveFurther(q *quote, m *match) bool {
 	}
 	for x := range further {
 		if s.trusts(x) && s.proves(q, x) {
-			*last = place{x, true}
+			*last = occurrence{x, true}
 			return true
 		}
 	}
@@ -230,7 +230,7 @@ func matchOf(method schema.Method, confidence float64, places []extent) *match {
 	if len(places) == 0 {
 		return nil
 	}
-	m := &match{method: method, confidence: confidence, places: make([]place, len(places))}
+	m := &match{method: method, confidence: confidence, places: make([]occurrence, len(places))}
 	for i, x := range places {
 		m.places[i].extent = x
 	}

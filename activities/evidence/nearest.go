@@ -29,7 +29,7 @@ func chooseNearest(evidence []schema.Evidence, found []*finding) {
 			return
 		}
 		found[i].choose(&evidence[i], p)
-		found[i].places = []place{p}
+		found[i].places = []occurrence{p}
 		fixed = append(fixed, i)
 		open = slices.DeleteFunc(open, func(j int) bool { return j == i })
 	}
@@ -37,7 +37,7 @@ func chooseNearest(evidence []schema.Evidence, found []*finding) {
 
 // nearest returns the finding among open, and its place, that is nearest to a place of one of the
 // anchors.
-func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok bool) {
+func nearest(found []*finding, open, anchors []int) (best int, chosen occurrence, ok bool) {
 	least := 0
 	for _, i := range open {
 		for _, j := range anchors {
@@ -57,6 +57,6 @@ func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok 
 }
 
 // distance is the number of bytes between two places, 0 when they touch or overlap.
-func distance(a, b place) int {
+func distance(a, b occurrence) int {
 	return max(0, a.start-b.end, b.start-a.end)
 }

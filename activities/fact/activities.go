@@ -39,8 +39,8 @@ func (a *Activities) index(ctx context.Context, stream string) error {
 	return a.indexer.Enqueue(ctx, stream)
 }
 
-// SessionInput is the request to store the facts of a session.
-type SessionInput struct {
+// StoreRequest is the request to store the facts of a session.
+type StoreRequest struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
 	// Removals are the facts that the session's messages end.
@@ -51,7 +51,7 @@ type SessionInput struct {
 
 // Append appends the facts of the sessions, all of one memory, as if one was appended after the other. Only an activity
 // of the memory's workflow may call it, with the head of the memory's stream in the context. [Project] must follow.
-func Append(ctx context.Context, a *Activities, in []SessionInput) ([]boundary.Outcome[Result], error) {
+func Append(ctx context.Context, a *Activities, in []StoreRequest) ([]boundary.Outcome[Result], error) {
 	out := make([]boundary.Outcome[Result], len(in))
 	var batches []Batch
 	var places []int
@@ -83,7 +83,7 @@ func Project(ctx context.Context, a *Activities, stream string) error {
 }
 
 // read reads the facts that the session's entries state.
-func (a *Activities) read(ctx context.Context, in SessionInput) (Batch, error) {
+func (a *Activities) read(ctx context.Context, in StoreRequest) (Batch, error) {
 	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
 	entries, err := entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool {
 		return e.Type == schema.EntryFact

@@ -45,7 +45,7 @@ func (t *Tables) Select(ctx context.Context, s Selection) ([]Fact, error) {
 	if err != nil || s.AllProjects {
 		return facts, err
 	}
-	return facts, t.place(ctx, s.User, s.Agent, s.Project, facts)
+	return facts, t.setOrigin(ctx, s.User, s.Agent, s.Project, facts)
 }
 
 // Named returns up to limit facts whose ids begin with the prefix, deleted and evicted ones included, the newest first.

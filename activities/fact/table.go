@@ -33,11 +33,11 @@ func (t *Tables) ListIn(ctx context.Context, user, agent, project string) ([]Fac
 	if err != nil {
 		return nil, err
 	}
-	return facts, t.place(ctx, user, agent, project, facts)
+	return facts, t.setOrigin(ctx, user, agent, project, facts)
 }
 
-// place replaces the origin of facts that another project created by their last statement in the project.
-func (t *Tables) place(ctx context.Context, user, agent, project string, facts []Fact) error {
+// setOrigin replaces the origin of facts that another project created by their last statement in the project.
+func (t *Tables) setOrigin(ctx context.Context, user, agent, project string, facts []Fact) error {
 	at := map[string]int{}
 	var ids []string
 	for i, f := range facts {

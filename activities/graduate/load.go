@@ -31,7 +31,7 @@ const maxPassSessions = 50
 func (l loader) begin(ctx context.Context, project string, at time.Time, head uint64) (s *snapshot, more bool, err error) {
 	s = &snapshot{
 		project: project, at: at, head: head, entries: map[string]*statement{}, near: map[string][]string{},
-		conflicts: map[string]conflictState{}, decided: map[string]bool{}, messages: map[place]schema.Message{},
+		conflicts: map[string]conflictState{}, decided: map[string]bool{}, messages: map[messageKey]schema.Message{},
 	}
 	if s.sessions, err = l.pending(ctx, project); err != nil {
 		return s, false, err
@@ -289,7 +289,7 @@ func (s *statement) take(kind string, m mark) {
 // readMessages loads the messages that the plan reads: those of evidence that an entry gained after the check of its
 // session, and those that may be a common source of two entries.
 func (l loader) readMessages(ctx context.Context, w *snapshot) error {
-	wanted, events, bySource := map[place]bool{}, map[place]string{}, map[string][]place{}
+	wanted, events, bySource := map[messageKey]bool{}, map[messageKey]string{}, map[string][]messageKey{}
 	for _, s := range w.entries {
 		for _, piece := range s.Evidence {
 			at := placeOf(s, piece)
@@ -332,7 +332,7 @@ func (l loader) readMessages(ctx context.Context, w *snapshot) error {
 				return fmt.Errorf("event %q is %s: evidence is in %s", event.ID, event.Type, schema.SessionIngested)
 			}
 			for _, m := range ingested.Messages {
-				if at := (place{event.Stream, m.Index}); wanted[at] {
+				if at := (messageKey{event.Stream, m.Index}); wanted[at] {
 					w.messages[at] = m
 				}
 			}

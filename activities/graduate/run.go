@@ -162,7 +162,7 @@ func (a *Activities) planCommand(ctx context.Context, c Command) ([]any, error) 
 
 // named loads the entries with the ids, in the order of the ids and each once.
 func (a *Activities) named(ctx context.Context, project string, ids []string) (*snapshot, []*statement, error) {
-	w := &snapshot{project: project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}, messages: map[place]schema.Message{}}
+	w := &snapshot{project: project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}, messages: map[messageKey]schema.Message{}}
 	l := a.loader()
 	if err := l.read(ctx, w, ids); err != nil {
 		return nil, nil, err

@@ -28,7 +28,7 @@ type snapshot struct {
 	conflicts map[string]conflictState
 	decided   map[string]bool
 	// messages has the messages for comparing sources and checking evidence.
-	messages map[place]schema.Message
+	messages map[messageKey]schema.Message
 
 	// parsed, compared and neighbours are caches: parsed titles, relations by the ids of two entries, and the
 	// neighbours of an entry by its id.
@@ -47,8 +47,8 @@ type pendingSession struct {
 	build string
 }
 
-// place identifies a message by its stream and index.
-type place struct {
+// messageKey identifies a message by its stream and index.
+type messageKey struct {
 	stream string
 	index  int
 }
@@ -292,6 +292,6 @@ func (w *snapshot) sameMessage(a *statement, x schema.Evidence, b *statement, y 
 }
 
 // placeOf returns the message that a piece of the entry's evidence is in.
-func placeOf(s *statement, piece schema.Evidence) place {
-	return place{s.EvidenceSession().Stream(), piece.MessageIndex}
+func placeOf(s *statement, piece schema.Evidence) messageKey {
+	return messageKey{s.EvidenceSession().Stream(), piece.MessageIndex}
 }

@@ -113,7 +113,7 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	if err != nil {
 		return ExtractResult{}, err
 	}
-	if entries := kept[placeOf(in.Window)]; len(entries) > 0 {
+	if entries := kept[windowKeyOf(in.Window)]; len(entries) > 0 {
 		request = RestRequest(request, entries)
 		key = schema.HashParts(key, "rest", request.Prompt)
 	}

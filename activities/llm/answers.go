@@ -51,7 +51,7 @@ func (a *Answers) To(by schema.Extractor, w schema.Window) (buildID string, ok b
 // Again returns the last build that asked about the window again, for the rest of it or in parts.
 func (a *Answers) Again(by schema.Extractor, w schema.Window) (buildID string, ok bool) {
 	for _, x := range a.asked {
-		same := placeOf(x.Window) == placeOf(w)
+		same := windowKeyOf(x.Window) == windowKeyOf(w)
 		if x.Extractor == by && w.Contains(x.Window) && (!same || x.Window.Asked > w.Asked) {
 			buildID, ok = x.buildID, true
 		}

@@ -7,13 +7,13 @@ import (
 	"axiommind/schema"
 )
 
-// place identifies a window in its session. The hash alone does not: two parts of one message may have the same hash.
-type place struct {
+// windowKey identifies a window in its session. The hash alone does not: two parts of one message may have the same hash.
+type windowKey struct {
 	hash             string
 	first, byteStart int
 }
 
-func placeOf(w schema.Window) place { return place{w.Hash, w.First, w.ByteStart} }
+func windowKeyOf(w schema.Window) windowKey { return windowKey{w.Hash, w.First, w.ByteStart} }
 
 // nextStep is the next step for a window that was asked about.
 type nextStep int
@@ -43,16 +43,16 @@ type ledger struct {
 	from       session.Frontier
 	// places are in the order in which they were first asked about. last is the latest extraction of each, without
 	// its entries, and failed holds those that are not asked about again as they are.
-	places []place
-	last   map[place]extraction
-	failed map[place]bool
+	places []windowKey
+	last   map[windowKey]extraction
+	failed map[windowKey]bool
 	// recorded counts the build's records once open has been called: each window by its latest extraction, without
 	// those that are asked about next and those that were halved.
 	recorded RecordResult
 }
 
 func newLedger(buildID string) *ledger {
-	return &ledger{buildID: buildID, last: map[place]extraction{}, failed: map[place]bool{}}
+	return &ledger{buildID: buildID, last: map[windowKey]extraction{}, failed: map[windowKey]bool{}}
 }
 
 func (l *ledger) add(x extraction) {
@@ -60,7 +60,7 @@ func (l *ledger) add(x extraction) {
 	if x.buildID == l.buildID {
 		l.recorded.add(x.MemoryExtractedPayload)
 	}
-	at := placeOf(x.Window)
+	at := windowKeyOf(x.Window)
 	if _, known := l.last[at]; !known {
 		l.places = append(l.places, at)
 	}
@@ -80,7 +80,7 @@ func (h halves) both() bool { return h.left && h.right }
 func (l *ledger) halvesOf(w schema.Window) (found halves) {
 	for _, at := range l.places {
 		v := l.last[at].Window
-		if at == placeOf(w) || !w.Contains(v) {
+		if at == windowKeyOf(w) || !w.Contains(v) {
 			continue
 		}
 		found.left = found.left || v.First == w.First && v.ByteStart == w.ByteStart
@@ -182,7 +182,7 @@ func (l *ledger) open(
 // so are theirs.
 func (l *ledger) missing(windows []schema.Window, of ...schema.Window) []schema.Window {
 	for _, w := range of {
-		if _, asked := l.last[placeOf(w)]; asked {
+		if _, asked := l.last[windowKeyOf(w)]; asked {
 			continue
 		}
 		for _, at := range l.places {

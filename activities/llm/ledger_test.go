@@ -72,12 +72,12 @@ func (w *world) plan(buildID string) ([]schema.Window, bool, RecordResult) {
 
 // ask asks about the window, which must not have been asked about in the same way.
 func (w *world) ask(buildID string, v schema.Window, become outcome) extraction {
-	question := fmt.Sprint(placeOf(v), v.Asked > 0 && v.Kept)
+	question := fmt.Sprint(windowKeyOf(v), v.Asked > 0 && v.Kept)
 	for _, x := range w.log {
-		if placeOf(x.Window) == placeOf(v) && x.Answered() {
+		if windowKeyOf(x.Window) == windowKeyOf(v) && x.Answered() {
 			w.Fatalf("asks about %+v, which has its answer", v)
 		}
-		if placeOf(x.Window) == placeOf(v) && x.FailureType() == schema.ErrorModelMalformed && x.Window.Small {
+		if windowKeyOf(x.Window) == windowKeyOf(v) && x.FailureType() == schema.ErrorModelMalformed && x.Window.Small {
 			delete(w.asked, question) // A server's failure says nothing of the window.
 		}
 	}
@@ -119,9 +119,9 @@ func (w *world) build(buildID string, become func() outcome) RecordResult {
 
 // leaves returns the latest extractions of the windows that were not halved.
 func (w *world) leaves() []extraction {
-	last := map[place]extraction{}
+	last := map[windowKey]extraction{}
 	for _, x := range w.log {
-		last[placeOf(x.Window)] = x
+		last[windowKeyOf(x.Window)] = x
 	}
 	var out []extraction
 	for at, x := range last {

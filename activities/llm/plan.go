@@ -134,21 +134,21 @@ func extractions(ctx context.Context, log *eventlog.Store, key schema.SessionKey
 // halves of. It reads the log once for all windows, and not at all if no entries were kept.
 func (a *Activities) kept(
 	ctx context.Context, key schema.SessionKey, by schema.Extractor, windows ...schema.Window,
-) (map[place][]schema.ExtractedEntry, error) {
+) (map[windowKey][]schema.ExtractedEntry, error) {
 	windows = slices.DeleteFunc(slices.Clone(windows), func(w schema.Window) bool { return !w.Kept })
 	if len(windows) == 0 {
 		return nil, nil
 	}
-	out := make(map[place][]schema.ExtractedEntry, len(windows))
+	out := make(map[windowKey][]schema.ExtractedEntry, len(windows))
 	for x, err := range a.extractions(ctx, key, by) {
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range windows {
-			at := placeOf(w)
+			at := windowKeyOf(w)
 			switch {
 			case len(x.Entries) == 0:
-			case placeOf(x.Window) != at:
+			case windowKeyOf(x.Window) != at:
 				out[at] = append(out[at], within(w, x)...)
 			case x.Window.Asked < w.Asked:
 				out[at] = append(out[at], x.Entries...)

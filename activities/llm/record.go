@@ -112,7 +112,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, QuarantinedType: w.QuarantinedType, Usage: w.Usage,
 		}
 		if w.Quarantined == "" {
-			if err := a.readInto(ctx, in.SessionKey, kept[placeOf(w.Window)], &p); err != nil {
+			if err := a.readInto(ctx, in.SessionKey, kept[windowKeyOf(w.Window)], &p); err != nil {
 				return RecordResult{}, err
 			}
 		}

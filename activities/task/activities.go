@@ -34,8 +34,8 @@ func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, tempora
 	return &Activities{log: log, writer: writer, indexer: indexer, temporal: temporal}, nil
 }
 
-// SessionInput identifies a session with task notes to resolve.
-type SessionInput struct {
+// ResolveRequest identifies a session with task notes to resolve.
+type ResolveRequest struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
 	// Head is the head of the session's stream.
@@ -43,21 +43,21 @@ type SessionInput struct {
 }
 
 // Writer returns the input of the workflow that resolves the task notes.
-func (in SessionInput) Writer() schema.WriterInput {
+func (in ResolveRequest) Writer() schema.WriterInput {
 	return schema.ProjectTasksInput{Project: in.Project}
 }
 
 // SubmitTasks asks the project's workflow to resolve the session's task notes and waits for the result.
-func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
+func (a *Activities) SubmitTasks(ctx context.Context, in ResolveRequest) (Result, error) {
 	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
 // ResolveTasks resolves the task notes of sessions, all of one project. Only the project's workflow may call it.
-func (a *Activities) ResolveTasks(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
+func (a *Activities) ResolveTasks(ctx context.Context, in boundary.Batch[ResolveRequest]) (boundary.Outcomes[Result], error) {
 	return boundary.Run(ctx, in, a.resolve)
 }
 
-func (a *Activities) resolve(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
+func (a *Activities) resolve(ctx context.Context, in boundary.Batch[ResolveRequest]) (boundary.Outcomes[Result], error) {
 	var out boundary.Outcomes[Result]
 	if len(in.Items) == 0 {
 		return out, nil
@@ -85,7 +85,7 @@ func (a *Activities) resolve(ctx context.Context, in boundary.Batch[SessionInput
 }
 
 // notes reads the task notes of the sessions. It fills the outcomes: sessions that cannot be read fail.
-func (a *Activities) notes(ctx context.Context, sessions []SessionInput, out *boundary.Outcomes[Result]) ([]Batch, error) {
+func (a *Activities) notes(ctx context.Context, sessions []ResolveRequest, out *boundary.Outcomes[Result]) ([]Batch, error) {
 	project := sessions[0].Project
 	batches := make([]Batch, len(sessions))
 	out.Items = make([]boundary.Outcome[Result], len(sessions))
@@ -99,7 +99,7 @@ func (a *Activities) notes(ctx context.Context, sessions []SessionInput, out *bo
 	return batches, nil
 }
 
-func (a *Activities) notesOf(ctx context.Context, project string, in SessionInput) ([]schema.Entry, error) {
+func (a *Activities) notesOf(ctx context.Context, project string, in ResolveRequest) ([]schema.Entry, error) {
 	if in.Project != project {
 		return nil, boundary.Invalid(schema.ErrorScopeMismatch,
 			fmt.Errorf("session %q is of project %q, want one of project %q", in.SessionID, in.Project, project))

@@ -58,7 +58,7 @@ func Visible(s string) string {
 		return s
 	}
 	var out strings.Builder
-	var before place
+	var before lastRunes
 	for rest := s; rest != ""; {
 		r, n := utf8.DecodeRuneInString(rest)
 		if r == '\r' && strings.HasPrefix(rest, "\r\n") {
@@ -103,11 +103,11 @@ var joining = []*unicode.RangeTable{
 	unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// place holds two characters before a position: the last one, and the last one that is more than a
+// lastRunes holds two characters before a position: the last one, and the last one that is more than a
 // style.
-type place struct{ last, base rune }
+type lastRunes struct{ last, base rune }
 
-func (p *place) pass(r rune) {
+func (p *lastRunes) pass(r rune) {
 	p.last = r
 	if !isStyle(r) && !(0x1f3fb <= r && r <= 0x1f3ff) { // Nor a skin tone.
 		p.base = r
@@ -117,7 +117,7 @@ func (p *place) pass(r rune) {
 func isStyle(r rune) bool { return textStyle <= r && r <= emojiStyle }
 
 // shapes returns how many bytes of the rest only shape the character before them, and so are kept.
-func (p place) shapes(rest string) int {
+func (p lastRunes) shapes(rest string) int {
 	r, n := utf8.DecodeRuneInString(rest)
 	next, _ := utf8.DecodeRuneInString(rest[n:])
 	switch {

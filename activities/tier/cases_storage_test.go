@@ -145,7 +145,7 @@ func judgeWrites(writes []caseWrite, want map[string]map[string]json.RawMessage)
 // refused and left alone. A damaged event of the log is an error, not a memory without facts that a write builds upon.
 func damage(t *testing.T, bytes string) (preserved, surfaced bool) {
 	s := &filesSync{Activities: &Activities{root: openMemory(t)}, in: FilesInput{User: defaultUser, At: filesAt}}
-	p := place{kind: schema.RecordDaily, date: "2026-06-07", path: "memory/2026-06-07.md", file: File{Text: bytes, Exists: true}}
+	p := memoryFile{kind: schema.RecordDaily, date: "2026-06-07", path: "memory/2026-06-07.md", file: File{Text: bytes, Exists: true}}
 	err := s.compareRecord(p, nil)
 	switch {
 	case err != nil:

@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// SessionInput is the request to store the facts of a session and to flush its new messages.
-type SessionInput struct {
+// FlushRequest is the request to store the facts of a session and to flush its new messages.
+type FlushRequest struct {
 	schema.SessionKey
 	BuildID string    `json:"build_id"`
 	At      time.Time `json:"at"`
@@ -33,12 +33,12 @@ type SessionInput struct {
 }
 
 // Writer returns the input of the workflow that updates the memory.
-func (in SessionInput) Writer() schema.WriterInput {
+func (in FlushRequest) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
 // Validate returns an error if the input is invalid.
-func (in SessionInput) Validate() error {
+func (in FlushRequest) Validate() error {
 	if err := in.SessionKey.Validate(); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ type SessionResult struct {
 }
 
 // SubmitMemory asks the memory's workflow to update the memory and waits for the result.
-func (a *Activities) SubmitMemory(ctx context.Context, in SessionInput) (SessionResult, error) {
+func (a *Activities) SubmitMemory(ctx context.Context, in FlushRequest) (SessionResult, error) {
 	// A long session is flushed by several updates.
 	id := fmt.Sprintf("%s/%d", in.BuildID, in.Messages)
 	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, id, in)
@@ -73,11 +73,11 @@ func (a *Activities) SubmitMemory(ctx context.Context, in SessionInput) (Session
 
 // UpdateMemory stores the facts and the flushes of the sessions, which are all of one memory. Only the memory's
 // workflow may call it.
-func (a *Activities) UpdateMemory(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+func (a *Activities) UpdateMemory(ctx context.Context, in boundary.Batch[FlushRequest]) (boundary.Outcomes[SessionResult], error) {
 	return boundary.Run(ctx, in, a.updateMemory)
 }
 
-func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[FlushRequest]) (boundary.Outcomes[SessionResult], error) {
 	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
 	if len(in.Items) == 0 {
 		return out, nil
@@ -101,7 +101,7 @@ func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[Session
 // store stores all sessions that have not failed yet, in one append. If that ends in an error that no retry can mend, it
 // stores each of them alone, so that only the faulty ones fail. It returns any other error, for the batch to be retried.
 func (a *Activities) store(
-	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
+	ctx context.Context, stream string, head schema.StreamHead, items []FlushRequest, out []boundary.Outcome[SessionResult],
 ) error {
 	err := a.storeAtOnce(ctx, stream, head, items, out)
 	if err == nil {
@@ -129,7 +129,7 @@ func (a *Activities) store(
 
 // storeAtOnce appends the facts and the flushes of the sessions that did not fail, in one append, and projects both.
 func (a *Activities) storeAtOnce(
-	ctx context.Context, stream string, head schema.StreamHead, items []SessionInput, out []boundary.Outcome[SessionResult],
+	ctx context.Context, stream string, head schema.StreamHead, items []FlushRequest, out []boundary.Outcome[SessionResult],
 ) error {
 	ctx, err := a.log.AsWriter(ctx, stream, head)
 	if err != nil {
@@ -165,8 +165,8 @@ func (a *Activities) storeAtOnce(
 
 // appendFacts appends the removals and the new facts of the sessions that did not fail. It reports whether there may be
 // some to project.
-func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out []boundary.Outcome[SessionResult]) (bool, error) {
-	var inputs []fact.SessionInput
+func (a *Activities) appendFacts(ctx context.Context, items []FlushRequest, out []boundary.Outcome[SessionResult]) (bool, error) {
+	var inputs []fact.StoreRequest
 	var places []int
 	for i, item := range items {
 		if out[i].Failed != nil || !item.Facts && item.Review == nil {
@@ -179,7 +179,7 @@ func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out 
 			}
 			continue
 		}
-		inputs = append(inputs, fact.SessionInput{SessionKey: item.SessionKey, BuildID: item.BuildID, Removals: removals, Head: item.Head})
+		inputs = append(inputs, fact.StoreRequest{SessionKey: item.SessionKey, BuildID: item.BuildID, Removals: removals, Head: item.Head})
 		places = append(places, i)
 	}
 	stored, err := fact.Append(ctx, a.facts, inputs)
@@ -194,7 +194,7 @@ func (a *Activities) appendFacts(ctx context.Context, items []SessionInput, out 
 
 // flush appends a flush of the unflushed messages of each session that did not fail.
 func (a *Activities) flush(
-	ctx context.Context, stream string, items []SessionInput, sessions []*session.Session, last map[string]lastFlush,
+	ctx context.Context, stream string, items []FlushRequest, sessions []*session.Session, last map[string]lastFlush,
 	out []boundary.Outcome[SessionResult],
 ) error {
 	var events []schema.Event
@@ -238,7 +238,7 @@ func (a *Activities) flush(
 
 // openSessions opens the sessions that did not fail and have messages to flush. The others are nil.
 func (a *Activities) openSessions(
-	ctx context.Context, items []SessionInput, out []boundary.Outcome[SessionResult],
+	ctx context.Context, items []FlushRequest, out []boundary.Outcome[SessionResult],
 ) ([]*session.Session, error) {
 	sessions := make([]*session.Session, len(items))
 	for i, item := range items {

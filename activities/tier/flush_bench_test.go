@@ -110,15 +110,15 @@ func (b *flushBench) key(id string) schema.SessionKey {
 }
 
 // session adds messages to a session, as one build brings them, and returns that build's input for the writer.
-func (b *flushBench) session(id string, messages ...schema.Message) SessionInput {
+func (b *flushBench) session(id string, messages ...schema.Message) FlushRequest {
 	b.t.Helper()
 	return b.sessionOf(b.key(id), messages...)
 }
 
-func (b *flushBench) sessionOf(key schema.SessionKey, messages ...schema.Message) SessionInput {
+func (b *flushBench) sessionOf(key schema.SessionKey, messages ...schema.Message) FlushRequest {
 	b.t.Helper()
 	stream := key.Stream()
-	in := SessionInput{SessionKey: key, BuildID: fmt.Sprint("build-", key.SessionID, "-", b.logged[stream]), At: evening}
+	in := FlushRequest{SessionKey: key, BuildID: fmt.Sprint("build-", key.SessionID, "-", b.logged[stream]), At: evening}
 	for i := range messages {
 		messages[i].Index, messages[i].Key = b.logged[stream], fmt.Sprint(b.logged[stream])
 		b.logged[stream]++
@@ -137,9 +137,9 @@ func (b *flushBench) sessionOf(key schema.SessionKey, messages ...schema.Message
 }
 
 // update has the writer update the memory, as one batch.
-func (b *flushBench) update(items ...SessionInput) ([]boundary.Outcome[SessionResult], error) {
+func (b *flushBench) update(items ...FlushRequest) ([]boundary.Outcome[SessionResult], error) {
 	b.t.Helper()
-	out, err := b.updateMemory(b.t.Context(), boundary.Batch[SessionInput]{Head: b.head, Items: items})
+	out, err := b.updateMemory(b.t.Context(), boundary.Batch[FlushRequest]{Head: b.head, Items: items})
 	if err == nil {
 		require.True(b.t, out.Head.Known)
 		b.head = out.Head
@@ -148,7 +148,7 @@ func (b *flushBench) update(items ...SessionInput) ([]boundary.Outcome[SessionRe
 }
 
 // must is update for inputs that succeed.
-func (b *flushBench) must(items ...SessionInput) []SessionResult {
+func (b *flushBench) must(items ...FlushRequest) []SessionResult {
 	b.t.Helper()
 	out, err := b.update(items...)
 	require.NoError(b.t, err)

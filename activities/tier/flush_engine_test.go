@@ -70,7 +70,7 @@ func TestUpdateMemoryBatch(t *testing.T) {
 	require.Len(t, flushes, 2)
 	require.Equal(t, "s/2 '日本'", flushes[1].SessionID)
 	require.Equal(t, "- User: デプロイして", flushes[1].Text)
-	require.Equal(t, SessionResult{}, b.must(SessionInput{SessionKey: b.key("none"), BuildID: "b", At: evening})[0])
+	require.Equal(t, SessionResult{}, b.must(FlushRequest{SessionKey: b.key("none"), BuildID: "b", At: evening})[0])
 }
 
 // A summary without content is recorded, so that no model is asked again, but adds no block.
@@ -192,7 +192,7 @@ func TestUpdateMemoryConcurrentWriter(t *testing.T) {
 func TestUpdateMemoryRefusedByTheServer(t *testing.T) {
 	t.Parallel()
 	b := newFlushBench(t)
-	items := []SessionInput{b.state(b.session("one", deploy), evening, "Likes Go"), b.session("two", deployed, deploy)}
+	items := []FlushRequest{b.state(b.session("one", deploy), evening, "Likes Go"), b.session("two", deployed, deploy)}
 	out, err := b.over(&hookedConn{Conn: b.conn, n: 2, before: func() error {
 		return &clickhouse.Exception{Code: 497, Message: "not enough privileges"}
 	}}).update(items...)
@@ -223,13 +223,13 @@ func TestUpdateMemoryRefusesAnotherMemory(t *testing.T) {
 
 func TestSessionInputValidate(t *testing.T) {
 	t.Parallel()
-	good := SessionInput{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}, At: evening, Messages: 1}
+	good := FlushRequest{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}, At: evening, Messages: 1}
 	require.NoError(t, good.Validate())
-	for name, change := range map[string]func(in *SessionInput){
-		"session_id is empty": func(in *SessionInput) { in.SessionID = "" },
-		`flush "whim"`:        func(in *SessionInput) { in.Flush = "whim" },
-		"messages -1":         func(in *SessionInput) { in.Messages = -1 },
-		"at is missing":       func(in *SessionInput) { in.At = time.Time{} },
+	for name, change := range map[string]func(in *FlushRequest){
+		"session_id is empty": func(in *FlushRequest) { in.SessionID = "" },
+		`flush "whim"`:        func(in *FlushRequest) { in.Flush = "whim" },
+		"messages -1":         func(in *FlushRequest) { in.Messages = -1 },
+		"at is missing":       func(in *FlushRequest) { in.At = time.Time{} },
 	} {
 		in := good
 		change(&in)
@@ -241,7 +241,7 @@ func TestSessionInputValidate(t *testing.T) {
 func TestUpdateMemoryLongSession(t *testing.T) {
 	t.Parallel()
 	b := newFlushBench(t)
-	var in SessionInput
+	var in FlushRequest
 	for i := range 4 {
 		var messages []schema.Message
 		for n := range 200 {
@@ -258,7 +258,7 @@ func TestUpdateMemoryLongSession(t *testing.T) {
 }
 
 // state logs entries of the session that state facts.
-func (b *flushBench) state(in SessionInput, at time.Time, contents ...string) SessionInput {
+func (b *flushBench) state(in FlushRequest, at time.Time, contents ...string) FlushRequest {
 	b.t.Helper()
 	confidence := 0.9
 	var events []schema.Event
@@ -286,7 +286,7 @@ func TestUpdateMemoryStoresFacts(t *testing.T) {
 	t.Parallel()
 	ancient := time.Date(1066, 10, 14, 0, 0, 0, 0, time.UTC)
 	b := newFlushBench(t)
-	items := []SessionInput{
+	items := []FlushRequest{
 		b.state(b.session("good", deploy), evening, "Likes Go"),
 		b.state(b.session("ancient fact", deploy), ancient, "Likes runes"),
 		b.session("ancient flush", deploy),

@@ -62,7 +62,7 @@ func scheduledBefore(ctx context.Context, s *session.Session, end int) (bool, er
 
 // planFlush returns the event that flushes the session's messages from first up to end.
 func (a *Activities) planFlush(
-	ctx context.Context, s *session.Session, in SessionInput, first, end int,
+	ctx context.Context, s *session.Session, in FlushRequest, first, end int,
 ) (schema.Event, lastFlush, error) {
 	p := schema.ContextFlushedPayload{
 		SessionKey: in.SessionKey, BuildID: in.BuildID, Reason: in.Flush, First: first, Last: end - 1,

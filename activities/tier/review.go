@@ -180,7 +180,7 @@ func groupOf(shown schema.FactsShownPayload, q ReviewQuestion) ([]schema.ShownFa
 }
 
 // readReview returns the removals that the answers ask for, each fact once.
-func (a *Activities) readReview(ctx context.Context, in SessionInput) ([]fact.Removal, error) {
+func (a *Activities) readReview(ctx context.Context, in FlushRequest) ([]fact.Removal, error) {
 	if in.Review == nil {
 		return nil, nil
 	}
@@ -211,7 +211,7 @@ func (a *Activities) readReview(ctx context.Context, in SessionInput) ([]fact.Re
 }
 
 func (a *Activities) readAnswer(
-	ctx context.Context, s *session.Session, shown schema.FactsShownPayload, in SessionInput, x ReviewAnswer,
+	ctx context.Context, s *session.Session, shown schema.FactsShownPayload, in FlushRequest, x ReviewAnswer,
 ) ([]fact.Removal, error) {
 	switch {
 	case x.Refused != "":

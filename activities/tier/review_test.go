@@ -75,7 +75,7 @@ func (b *flushBench) remember(contents ...string) {
 }
 
 // plan does the first thing that process_session does.
-func (b *flushBench) plan(in *SessionInput) SummaryPlan {
+func (b *flushBench) plan(in *FlushRequest) SummaryPlan {
 	b.t.Helper()
 	ctx := eventlog.WithHead(b.t.Context(), in.Stream(), in.Head)
 	plan, err := b.planSummary(ctx, SummaryInput{SessionKey: in.SessionKey, BuildID: in.BuildID, Messages: in.Messages, Head: in.Head})
@@ -85,7 +85,7 @@ func (b *flushBench) plan(in *SessionInput) SummaryPlan {
 }
 
 // reviewed does the steps of process_session before the submission, for the facts.
-func (b *flushBench) reviewed(in SessionInput) SessionInput {
+func (b *flushBench) reviewed(in FlushRequest) FlushRequest {
 	b.t.Helper()
 	plan := b.plan(&in)
 	if plan.Review == nil {
@@ -98,7 +98,7 @@ func (b *flushBench) reviewed(in SessionInput) SessionInput {
 	return in
 }
 
-func (b *flushBench) ask(in SessionInput, q ReviewQuestion) ReviewAnswer {
+func (b *flushBench) ask(in FlushRequest, q ReviewQuestion) ReviewAnswer {
 	b.t.Helper()
 	out, err := b.reviewFacts(b.t.Context(), ReviewInput{
 		SessionKey: in.SessionKey, BuildID: in.BuildID, Shown: in.Review.Shown, Question: q, Head: in.Head,

@@ -55,7 +55,7 @@ func newModelBench(t *testing.T, windowBytes int, answer func(prompt string) (te
 }
 
 // summarizeAll does the steps of process_session before the submission: it plans and asks.
-func (b *flushBench) summarizeAll(in SessionInput) (SessionInput, SummaryPlan) {
+func (b *flushBench) summarizeAll(in FlushRequest) (FlushRequest, SummaryPlan) {
 	b.t.Helper()
 	plan, err := b.planSummary(b.t.Context(), SummaryInput{SessionKey: in.SessionKey, Messages: in.Messages, Head: in.Head})
 	require.NoError(b.t, err)

@@ -65,7 +65,7 @@ func nothingSaidIsNotAskedAbout(t *testing.T, windows int) {
 	}
 	in = b.session("long", messages...)
 	for more := true; more; {
-		var part SessionInput
+		var part FlushRequest
 		part, plan = b.summarizeAll(in)
 		b.must(part)
 		more = plan.More

@@ -112,7 +112,7 @@ type filesSync struct {
 
 // fileWrite brings a file and its row up to date.
 type fileWrite struct {
-	place
+	memoryFile
 	// text is the content that the file must have. If write is false, nothing is written: the file has it already, or
 	// there is no text.
 	text  string
@@ -142,7 +142,7 @@ func (s *filesSync) look(ctx context.Context) error {
 		case p.unchanged():
 			if p.listed != "" && p.listed != p.row.listed {
 				p.seq = p.row.seq
-				s.writes = append(s.writes, fileWrite{place: p, hash: p.row.hash})
+				s.writes = append(s.writes, fileWrite{memoryFile: p, hash: p.row.hash})
 			}
 		case p.kind == "":
 			err = s.compareCore(ctx, p)
@@ -179,7 +179,7 @@ func (s *filesSync) failure() error {
 }
 
 // compareRecord compares a dated file with its records.
-func (s *filesSync) compareRecord(p place, records []Record) error {
+func (s *filesSync) compareRecord(p memoryFile, records []Record) error {
 	states := fileStates(records)
 	want := ""
 	if len(states) > 0 {
@@ -203,7 +203,7 @@ func (s *filesSync) compareRecord(p place, records []Record) error {
 	text, _ := redact.Text(p.file.Text) // A file with secrets is rewritten without them.
 	text = withLater(text, records, p.row.seq)
 	if text == want || len(states) == 0 && strings.TrimSpace(text) == "" {
-		s.writes = append(s.writes, fileWrite{place: p, text: want, write: len(states) > 0, hash: hashText(p.file.Text)})
+		s.writes = append(s.writes, fileWrite{memoryFile: p, text: want, write: len(states) > 0, hash: hashText(p.file.Text)})
 		return nil
 	}
 	if err := s.checkEdit(p, text); err != nil {
@@ -223,8 +223,8 @@ func (s *filesSync) compareRecord(p place, records []Record) error {
 // settled plans the work for a file that no person has changed: the last text of the log is written if the file lacks
 // it. behind reports whether the file has an earlier text of the log that was written after the stored hash, or the
 // text read for an edit that was recorded after that.
-func (s *filesSync) settled(p place, want string, exists bool, behind func() bool) bool {
-	w := fileWrite{place: p, text: want, hash: hashText(want)}
+func (s *filesSync) settled(p memoryFile, want string, exists bool, behind func() bool) bool {
+	w := fileWrite{memoryFile: p, text: want, hash: hashText(want)}
 	switch {
 	case !p.file.Exists && (!exists || want == ""):
 		w.hash = ""
@@ -239,7 +239,7 @@ func (s *filesSync) settled(p place, want string, exists bool, behind func() boo
 }
 
 // checkEdit returns an error for an edit that cannot be recorded.
-func (s *filesSync) checkEdit(p place, text string) error {
+func (s *filesSync) checkEdit(p memoryFile, text string) error {
 	refused := func(format string, args ...any) error {
 		return &FilesError{Op: "take in the edit of", Where: s.root.where(p.path), Err: fmt.Errorf(format+
 			": correct the file, or delete it to get the last text of the log back", args...)}
@@ -256,13 +256,13 @@ func (s *filesSync) checkEdit(p place, text string) error {
 }
 
 // edit adds the event that records the edit of a file.
-func (s *filesSync) edit(p place, key string, payload any, text string) error {
+func (s *filesSync) edit(p memoryFile, key string, payload any, text string) error {
 	event, err := schema.NewEvent(payload, schema.Event{TS: s.in.At.UTC(), Actor: editActor, DedupeKey: key})
 	if err != nil {
 		return err
 	}
 	s.edits = append(s.edits, event)
-	s.writes = append(s.writes, fileWrite{place: p, text: text, write: text != p.file.Text, hash: hashText(text), edit: key})
+	s.writes = append(s.writes, fileWrite{memoryFile: p, text: text, write: text != p.file.Text, hash: hashText(text), edit: key})
 	return nil
 }
 

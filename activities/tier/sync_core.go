@@ -14,7 +14,7 @@ import (
 )
 
 // compareCore compares MEMORY.md with the current version of core memory.
-func (s *filesSync) compareCore(ctx context.Context, p place) error {
+func (s *filesSync) compareCore(ctx context.Context, p memoryFile) error {
 	current, err := s.tables.Current(ctx, s.in.User, s.in.Agent)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *filesSync) compareCore(ctx context.Context, p place) error {
 		return err
 	}
 	if behind {
-		s.writes = append(s.writes, fileWrite{place: p, text: current.Text, write: true, hash: hashText(current.Text)})
+		s.writes = append(s.writes, fileWrite{memoryFile: p, text: current.Text, write: true, hash: hashText(current.Text)})
 		return nil
 	}
 	text, _ := redact.Text(p.file.Text) // A file with secrets is rewritten without them.
@@ -60,7 +60,7 @@ type coreBasis struct {
 // basis returns the version that the program last wrote to the file, if known, and the person's recorded edits since.
 // behind is true if the file is no new edit: it has a version that was written after that, or exactly the bytes read
 // for an edit that is in the log already. Any other content comes from the person and is recorded.
-func (s *filesSync) basis(ctx context.Context, p place) (base coreBasis, behind bool, err error) {
+func (s *filesSync) basis(ctx context.Context, p memoryFile) (base coreBasis, behind bool, err error) {
 	const query = `SELECT version, seq, read_sha256, read_sha256 = ? OR lower(hex(SHA256(text))) = ? FROM core_versions_raw FINAL
 		WHERE user = ? AND agent = ? AND seq >= ? ORDER BY version`
 	file := hashText(p.file.Text)

@@ -16,8 +16,8 @@ import (
 // readAtOnce is how many files are read at a time.
 const readAtOnce = 8
 
-// place is a file of a memory: its path, its row, and its content.
-type place struct {
+// memoryFile is a file of a memory: its path, its row, and its content.
+type memoryFile struct {
 	// kind is empty for MEMORY.md.
 	kind schema.RecordKind
 	date string
@@ -47,15 +47,15 @@ type placeName struct {
 	date string
 }
 
-func (p place) name() placeName { return placeName{p.kind, p.date} }
+func (p memoryFile) name() placeName { return placeName{p.kind, p.date} }
 
 // isBehind reports whether the log has an event that the file was not written for.
-func (p place) isBehind() bool {
+func (p memoryFile) isBehind() bool {
 	return p.seq > p.row.seq || p.seq == p.row.seq && p.seq > 0 && !p.row.known
 }
 
 // unchanged reports whether the file is as it was written, for the last event.
-func (p place) unchanged() bool {
+func (p memoryFile) unchanged() bool {
 	if !p.file.Exists {
 		return !p.isBehind() && p.row.hash == ""
 	}
@@ -63,7 +63,7 @@ func (p place) unchanged() bool {
 }
 
 // isAsListed reports whether the listing shows the file unchanged since its row was stored, so that it need not be read.
-func (p place) isAsListed() bool {
+func (p memoryFile) isAsListed() bool {
 	switch {
 	case p.isBehind() || !p.row.known:
 		return false
@@ -84,7 +84,7 @@ UNION ALL
 SELECT 'core', '', '', max(seq), '', 0 FROM core_versions_raw WHERE user = ? AND agent = ?`
 
 // places returns the files to compare: MEMORY.md and those that are behind, or all.
-func (s *filesSync) places(ctx context.Context) ([]place, error) {
+func (s *filesSync) places(ctx context.Context) ([]memoryFile, error) {
 	rows := map[string]fileRow{}
 	seqs := map[placeName]uint64{{}: 0}
 	in := s.in
@@ -116,9 +116,9 @@ func (s *filesSync) places(ctx context.Context) ([]place, error) {
 	for name := range listed {
 		seqs[name] += 0 // A person may have made it.
 	}
-	var places []place
+	var places []memoryFile
 	for name, seq := range seqs {
-		p := place{kind: name.kind, date: name.date, path: s.layout.core(), seq: seq}
+		p := memoryFile{kind: name.kind, date: name.date, path: s.layout.core(), seq: seq}
 		if name.kind != "" {
 			if p.path, err = s.layout.record(name.kind, name.date); err != nil {
 				return nil, err
@@ -130,7 +130,7 @@ func (s *filesSync) places(ctx context.Context) ([]place, error) {
 			places = append(places, p)
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(places, func(a, b memoryFile) int { return strings.Compare(a.path, b.path) })
 	return places, nil
 }
 
@@ -152,7 +152,7 @@ func (s *filesSync) list(ctx context.Context) (map[placeName]string, error) {
 }
 
 // read reads the files. Those that cannot be read are left out.
-func (s *filesSync) read(ctx context.Context, places []place) ([]place, error) {
+func (s *filesSync) read(ctx context.Context, places []memoryFile) ([]memoryFile, error) {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readAtOnce)
 	failed := make([]error, len(places))
@@ -165,7 +165,7 @@ func (s *filesSync) read(ctx context.Context, places []place) ([]place, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var read []place
+	var read []memoryFile
 	for i, p := range places {
 		if failed[i] == nil {
 			read = append(read, p)
@@ -177,7 +177,7 @@ func (s *filesSync) read(ctx context.Context, places []place) ([]place, error) {
 }
 
 // records reads the records of the dated files that have changed since they were written.
-func (s *filesSync) records(ctx context.Context, places []place) (map[placeName][]Record, error) {
+func (s *filesSync) records(ctx context.Context, places []memoryFile) (map[placeName][]Record, error) {
 	dates := map[schema.RecordKind][]string{}
 	for _, p := range places {
 		if p.kind != "" && p.seq > 0 && !p.unchanged() {

@@ -223,9 +223,9 @@ func (b *bench) materialized(t testing.TB, e schema.Entry, key string) schema.Ev
 // buildID is the build of every event.
 const buildID = "b"
 
-func (b *bench) input(session string) SessionInput {
+func (b *bench) input(session string) IndexRequest {
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}
-	return SessionInput{SessionKey: key, BuildID: buildID, EmbeddingVersion: b.embedder.version, Head: b.log.Head(key.Stream())}
+	return IndexRequest{SessionKey: key, BuildID: buildID, EmbeddingVersion: b.embedder.version, Head: b.log.Head(key.Stream())}
 }
 
 func (b *bench) append(t testing.TB, session string, events []schema.Event) {

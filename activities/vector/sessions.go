@@ -14,8 +14,8 @@ import (
 	"axiommind/schema"
 )
 
-// SessionInput identifies a session with entries to index.
-type SessionInput struct {
+// IndexRequest identifies a session with entries to index.
+type IndexRequest struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
 	// EmbeddingVersion is the version with which the build started.
@@ -27,14 +27,14 @@ type SessionInput struct {
 }
 
 // Writer returns the input of the workflow that indexes the session.
-func (in SessionInput) Writer() schema.WriterInput {
+func (in IndexRequest) Writer() schema.WriterInput {
 	return schema.VectorWriterInput{Collection: in.collection()}
 }
 
-func (in SessionInput) collection() string { return schema.VectorCollection(in.EmbeddingVersion) }
+func (in IndexRequest) collection() string { return schema.VectorCollection(in.EmbeddingVersion) }
 
 // Validate returns an error if the input names no session, no build or no embedding version.
-func (in SessionInput) Validate() error {
+func (in IndexRequest) Validate() error {
 	if in.BuildID == "" || in.EmbeddingVersion == "" {
 		return errors.New("build_id or embedding_version is empty")
 	}
@@ -51,7 +51,7 @@ type SessionResult struct {
 
 // IndexSession asks the collection's workflow to index the session and waits for the result. Failed items are counted.
 // The workflow retries them later, without IndexSession waiting for it.
-func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
+func (a *Activities) IndexSession(ctx context.Context, in IndexRequest) (SessionResult, error) {
 	// Another version may be in use by now. A version that will replace it is indexed in the background.
 	version, err := a.indexes.writable(ctx)
 	if err != nil {
@@ -67,11 +67,11 @@ func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (Session
 }
 
 // IndexSessions indexes a batch of sessions. Only the vector_writer workflow may call it.
-func (a *Activities) IndexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+func (a *Activities) IndexSessions(ctx context.Context, in boundary.Batch[IndexRequest]) (boundary.Outcomes[SessionResult], error) {
 	return boundary.Run(ctx, in, a.indexSessions)
 }
 
-func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[IndexRequest]) (boundary.Outcomes[SessionResult], error) {
 	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
 	if len(in.Items) == 0 {
 		return out, nil
@@ -109,7 +109,7 @@ func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[Sessio
 }
 
 // requests returns the requests of the session's stream, in order. For each item it has only the last request.
-func (w *Writer) requests(ctx context.Context, in SessionInput) ([]request, error) {
+func (w *Writer) requests(ctx context.Context, in IndexRequest) ([]request, error) {
 	stream := in.Stream()
 	ctx = eventlog.WithHead(ctx, stream, in.Head)
 	var out []request

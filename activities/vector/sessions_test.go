@@ -32,7 +32,7 @@ func (b *bench) sessions(t testing.TB, w *Writer, sessions ...string) []boundary
 
 func (b *bench) trySessions(t testing.TB, w *Writer, sessions ...string) (boundary.Outcomes[SessionResult], error) {
 	t.Helper()
-	in := boundary.Batch[SessionInput]{Head: b.log.Head(w.stream())}
+	in := boundary.Batch[IndexRequest]{Head: b.log.Head(w.stream())}
 	for _, s := range sessions {
 		in.Items = append(in.Items, b.input(s))
 	}
@@ -158,9 +158,9 @@ func TestSessionFailures(t *testing.T) {
 	a := b.activities(t, b.writer)
 	other := b.input("s-green") // A writer has one collection, and its workflow refuses sessions of others.
 	other.EmbeddingVersion = "another"
-	_, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{other}})
+	_, err := a.indexSessions(t.Context(), boundary.Batch[IndexRequest]{Items: []IndexRequest{other}})
 	require.ErrorIs(t, err, ErrOtherEmbedder)
-	out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{b.input("s-red"), b.input("s-blue"), b.input("s-none")}})
+	out, err := a.indexSessions(t.Context(), boundary.Batch[IndexRequest]{Items: []IndexRequest{b.input("s-red"), b.input("s-blue"), b.input("s-none")}})
 	require.NoError(t, err)
 	require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, out.Items[0].Result)
 	require.Equal(t, indexed(1), out.Items[1])
@@ -189,7 +189,7 @@ func TestSessionTriedAgain(t *testing.T) {
 	again := func(w *Writer) SessionResult {
 		in := b.input("s-red")
 		in.Again = true
-		out, err := b.activities(t, w).indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{in}, Head: b.log.Head(w.stream())})
+		out, err := b.activities(t, w).indexSessions(t.Context(), boundary.Batch[IndexRequest]{Items: []IndexRequest{in}, Head: b.log.Head(w.stream())})
 		require.NoError(t, err)
 		return out.Items[0].Result
 	}

@@ -226,7 +226,7 @@ const maxExcerpted = 64 << 10
 // Excerpt is [OneLine] for a text that proves or matches a statement: it cuts around the part with the most words of the
 // statement.
 func Excerpt(s, statement string, n int) string {
-	line := text.Visible(strings.Join(strings.Fields(around(s, statement)), " "))
+	line := text.Visible(strings.Join(strings.Fields(clipAround(s, statement)), " "))
 	if statement == "" || n < 3 || uniseg.GraphemeClusterCount(line) <= n {
 		return Cut(line, n)
 	}
@@ -265,8 +265,8 @@ func Excerpt(s, statement string, n int) string {
 	return "…" + Cut(strings.TrimSpace(strings.Join(all[(first+last)/2:], "")), n-1)
 }
 
-// around returns the part of a long text around the first word of the statement that it has.
-func around(s, statement string) string {
+// clipAround returns the part of a long text around the first word of the statement that it has.
+func clipAround(s, statement string) string {
 	if len(s) <= maxExcerpted {
 		return s
 	}

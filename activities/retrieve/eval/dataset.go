@@ -125,8 +125,8 @@ type transcriptData struct {
 	data    []byte
 }
 
-// place is a message of a project's session.
-type place struct {
+// messageRef is a message of a project's session.
+type messageRef struct {
 	project, session string
 	message          int
 }
@@ -138,7 +138,7 @@ func (d Dataset) encode() ([]transcriptData, Dataset, error) {
 		byProject[s.Project] = append(byProject[s.Project], s)
 	}
 	var files []transcriptData
-	places := map[place]int{}
+	places := map[messageRef]int{}
 	folded := map[string]string{}
 	for project, sessions := range byProject {
 		if err := checkFileName(project); err != nil {
@@ -199,7 +199,7 @@ func encodeSessions(sessions []Session) ([]byte, error) {
 }
 
 // settle notes which message each message will be. Of several it is the longest that a person or an agent said.
-func settle(project string, sessions []Session, data []byte, places map[place]int) error {
+func settle(project string, sessions []Session, data []byte, places map[messageRef]int) error {
 	parsed, err := format.Parse(context.Background(), bytes.NewReader(data), format.Options{Name: project + ".jsonl"}) // It was just written.
 	if err != nil {
 		return fmt.Errorf("read the transcript of %q back: %w", project, err)
@@ -219,7 +219,7 @@ func settle(project string, sessions []Session, data []byte, places map[place]in
 		}
 		for message := range sessions[i].Messages {
 			if index, ok := longest[strconv.Itoa(message)]; ok {
-				places[place{project, p.ID, message}] = index
+				places[messageRef{project, p.ID, message}] = index
 			}
 		}
 	}
@@ -228,14 +228,14 @@ func settle(project string, sessions []Session, data []byte, places map[place]in
 
 // renumbered returns the data set with the references to messages changed. Without sessions the references are to
 // existing memory, and stay.
-func (d Dataset) renumbered(places map[place]int) Dataset {
+func (d Dataset) renumbered(places map[messageRef]int) Dataset {
 	out := Dataset{LeftOut: slices.Clone(d.LeftOut)}
 	for _, q := range d.Questions {
 		refs := make([]Ref, 0, len(q.Relevant))
 		seen := map[string]bool{}
 		for _, r := range q.Relevant {
 			if r.Message != nil && len(d.Sessions) > 0 {
-				index, ok := places[place{q.Project, r.Session, *r.Message}]
+				index, ok := places[messageRef{q.Project, r.Session, *r.Message}]
 				if !ok {
 					out.leaveOut("question %s: message %d of session %s is not conversation", q.ID, *r.Message, r.Session)
 					continue

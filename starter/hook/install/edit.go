@@ -202,21 +202,23 @@ func (d *document) remove(agent string) (changed bool) {
 	return changed
 }
 
-// place is the white space and the comments around an item.
-type place struct {
+// surroundings is the white space and the comments around an item.
+type surroundings struct {
 	before *hujson.Extra
 	// after is nil if no comma follows.
 	after *hujson.Extra
 }
 
-func memberPlace(m *hujson.ObjectMember) place {
-	return place{&m.Name.BeforeExtra, &m.Value.AfterExtra}
+func memberPlace(m *hujson.ObjectMember) surroundings {
+	return surroundings{&m.Name.BeforeExtra, &m.Value.AfterExtra}
 }
-func elementPlace(e *hujson.ArrayElement) place { return place{&e.BeforeExtra, &e.AfterExtra} }
+func elementPlace(e *hujson.ArrayElement) surroundings {
+	return surroundings{&e.BeforeExtra, &e.AfterExtra}
+}
 
 // without removes the items that visit reports as emptied, but keeps the comments before them. The last remaining item has a
 // comma after it if the last one had one before.
-func without[T any](items []T, end *hujson.Extra, at func(*T) place, visit func(*T) (emptied, changed bool)) (kept []T, changed bool) {
+func without[T any](items []T, end *hujson.Extra, at func(*T) surroundings, visit func(*T) (emptied, changed bool)) (kept []T, changed bool) {
 	if len(items) == 0 {
 		return items, false
 	}
