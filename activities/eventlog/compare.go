@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/schema"
 )
@@ -96,4 +99,46 @@ func addExample(d *schema.TableDifference, counter *int, what, key string) {
 		}
 		d.Examples = append(d.Examples, schema.RowExample{Kind: what, Key: key})
 	}
+}
+
+// backUpAll copies the rows of the tables in use and of the shadow tables.
+func (sh *Shadow) backUpAll(ctx context.Context, names []string, number uint64) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(tablesAtOnce)
+	for _, name := range names {
+		group.Go(func() error { return sh.backUp(ctx, Identifier(name), backupTable("before", name, number)) })
+		group.Go(func() error { return sh.backUp(ctx, sh.table(name), backupTable("after", name, number)) })
+	}
+	return group.Wait()
+}
+
+// backUpBegan reports whether an earlier attempt at the switch has copied a table.
+func (sh *Shadow) backUpBegan(ctx context.Context, number uint64) (bool, error) {
+	tables, err := sh.current.tablesOf(ctx, sh.Database)
+	for name := range tables {
+		if strings.HasSuffix(name, fmt.Sprintf("_%d", number)) && (strings.HasPrefix(name, "before_") || strings.HasPrefix(name, "after_")) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+func backupTable(when, name string, number uint64) string {
+	return fmt.Sprintf("%s_%s_%d", when, name, number)
+}
+
+// backUp copies the rows of a table as they are now. The copy shares the files of the original, so it is made at once. A
+// copy that is there stays: an attempt that comes late may find other rows.
+func (sh *Shadow) backUp(ctx context.Context, from, to string) error {
+	own := fmt.Sprintf("%s_%d", to, rand.Uint64())
+	for _, statement := range []string{
+		"CREATE TABLE " + sh.table(own) + " AS " + from,
+		"ALTER TABLE " + sh.table(own) + " ATTACH PARTITION ID 'all' FROM " + from,
+		"RENAME TABLE " + sh.table(own) + " TO " + sh.table(to),
+	} {
+		if err := sh.home.Exec(ctx, statement); err != nil && !hasCode(err, codeTableExists) {
+			return fmt.Errorf("keep the rows of %s: %w", from, err)
+		}
+	}
+	return nil
 }

@@ -260,6 +260,58 @@ func TestSwitchWhileEventsCome(t *testing.T) {
 	require.Len(t, p.rows(t), n)
 }
 
+// halfCopied is the connection of a program that is killed between the copy of the old rows and that of the new ones.
+type halfCopied struct {
+	driver.Conn
+	copied chan struct{}
+	killed *atomic.Bool
+}
+
+func (c halfCopied) Exec(ctx context.Context, query string, args ...any) error {
+	isRename := strings.HasPrefix(query, "RENAME")
+	if isRename && strings.Contains(query, "`after_") && !c.killed.Load() {
+		<-c.copied
+		c.killed.Store(true)
+		return errKilled
+	}
+	err := c.Conn.Exec(ctx, query, args...)
+	if isRename && strings.Contains(query, "`before_") && !c.killed.Load() {
+		close(c.copied)
+	}
+	return err
+}
+
+func (c halfCopied) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
+	return c.Conn.(eventlog.Neighbor).Neighbor(ctx, database)
+}
+
+// I2: a switch that is killed between its two copies compares the same events when it is called again.
+func TestSwitchKilledBetweenCopies(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newTally(t, conn)
+	s := eventlog.New(halfCopied{conn, make(chan struct{}), &atomic.Bool{}}, eventlog.Options{Lease: shortLease})
+	_, err := s.Append(t.Context(), "p/a", said("p/a", 4))
+	require.NoError(t, err)
+	_, err = s.ProjectAll(t.Context(), p)
+	require.NoError(t, err)
+	sh, made, inUse := filledShadow(t, s, conn, "1", p)
+	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{Compare: true}, made, inUse)
+	require.ErrorIs(t, err, errKilled)
+	_, err = s.Append(t.Context(), "p/a", said("later", 4))
+	require.NoError(t, err)
+	done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{Compare: true}, made, inUse)
+	require.NoError(t, err)
+	found, err := sh.Compare(t.Context(), p.Tables()[0], done.Generation)
+	require.NoError(t, err)
+	require.Nil(t, found.Difference, "%+v", found.Difference)
+	require.NotZero(t, found.Before.Rows)
+	require.NoError(t, sh.Finish(t.Context(), made))
+	_, err = s.ProjectAll(t.Context(), p)
+	require.NoError(t, err)
+	require.Len(t, p.rows(t), 6)
+}
+
 // A rebuild whose tables are gone, or were not filled, never replaces those in use.
 func TestShadowGone(t *testing.T) {
 	t.Parallel()
