@@ -3,6 +3,7 @@ package fact
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -40,6 +41,16 @@ func entryStatusOf(row entry.Row) *EntryStatus {
 // Judge sets the standing of the facts' entries. A fact whose own entry has ended gets the standing of another entry that
 // says the same and is believed.
 func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) error {
+	return t.judge(ctx, user, agent, facts, "")
+}
+
+// JudgeIn is [Tables.Judge] for facts of [Tables.ListIn]: a statement of another project keeps none of them believed.
+func (t *Tables) JudgeIn(ctx context.Context, user, agent, project string, facts []Fact) error {
+	return t.judge(ctx, user, agent, facts, " AND project IN ('', ?)", project)
+}
+
+// judge counts the statements that meet the condition, which may be empty.
+func (t *Tables) judge(ctx context.Context, user, agent string, facts []Fact, condition string, args ...any) error {
 	var ids []string
 	for _, f := range facts {
 		if f.EntryID != "" {
@@ -62,7 +73,7 @@ func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) er
 	if len(gone) == 0 {
 		return nil
 	}
-	again, err := t.restated(ctx, user, agent, gone)
+	again, err := t.restated(ctx, user, agent, gone, condition, args...)
 	if err != nil {
 		return err
 	}
@@ -84,7 +95,9 @@ func (t *Tables) entryRows(ctx context.Context, user, agent string, ids []string
 
 // restated returns, by the ids of facts, the standing of a believed entry that says the same as the fact: one that is not
 // contested, if there is one.
-func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []string) (map[string]*EntryStatus, error) {
+func (t *Tables) restated(
+	ctx context.Context, user, agent string, factIDs []string, condition string, args ...any,
+) (map[string]*EntryStatus, error) {
 	says := map[string]string{}
 	var ids []string
 	err := t.read(ctx, user, func(rows driver.Rows) error {
@@ -93,7 +106,8 @@ func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []str
 		says[id], ids = factID, append(ids, id)
 		return err
 	}, `SELECT DISTINCT duplicate_of, entry_id FROM facts_skipped_raw
-		WHERE user = ? AND agent = ? AND duplicate_of IN ? AND entry_id != '' ORDER BY entry_id`, user, agent, table.Set(factIDs))
+		WHERE user = ? AND agent = ? AND duplicate_of IN ? AND entry_id != ''`+condition+` ORDER BY entry_id`,
+		slices.Concat([]any{user, agent, table.Set(factIDs)}, args)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the entries that restate facts: %w", err)
 	}

@@ -116,3 +116,30 @@ func TestFactsStandAsTheirEntries(t *testing.T) {
 - [goal | 0.80] Lives in Bonn (contested)`, fact.FormatContext(fact.Context{Facts: fact.Statements(facts)}, 1000, fact.CJK2))
 	require.NoError(t, b.tables.Judge(t.Context(), "ann", "coder", nil))
 }
+
+// What a project has retired is not told there because another project believes it.
+func TestRetiredInOneProject(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{})
+	red, blue := batchOf("ann", "coder", "s1", "Likes Go"), batchOf("ann", "coder", "s2", "Likes Go")
+	blue.Project, blue.Entries[0].Project = "b'lue", "b'lue"
+	for _, batch := range []fact.Batch{red, blue} {
+		b.materialize(t, batch)
+		_, err := b.writer.ApplyOne(t.Context(), batch)
+		require.NoError(t, err)
+	}
+	b.graduate(t, noon, schema.EntryRetiredPayload{
+		Scope: red.Entries[0].Scope, EntryID: red.Entries[0].ID, Status: schema.StatusDeprecated, Because: "so", By: "ann",
+	})
+	for project, ended := range map[string]bool{"red": true, "b'lue": false} {
+		facts, err := b.tables.ListIn(t.Context(), "ann", "coder", project)
+		require.NoError(t, err)
+		require.Len(t, facts, 1)
+		require.NoError(t, b.tables.JudgeIn(t.Context(), "ann", "coder", project, facts))
+		require.Equal(t, ended, facts[0].Entry.Ended(), project)
+	}
+	facts, err := b.tables.List(t.Context(), "ann", "coder")
+	require.NoError(t, err)
+	require.NoError(t, b.tables.Judge(t.Context(), "ann", "coder", facts))
+	require.False(t, facts[0].Entry.Ended())
+}

@@ -86,9 +86,6 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 	}
 	tables := fact.NewTables(conn)
 	all, profile, err := factsOf(ctx, tables, r)
-	if err == nil {
-		err = tables.Judge(ctx, r.User, r.Agent, all)
-	}
 	if err != nil {
 		return ContextResult{}, err
 	}
@@ -108,15 +105,23 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 	return out, nil
 }
 
-// factsOf returns the facts and the profile of the request's project, or of all projects if it names none.
+// factsOf returns the judged facts and the profile of the request's project, or of all projects if it names none.
 func factsOf(ctx context.Context, tables *fact.Tables, r ContextRequest) (facts []Fact, profile []fact.Section, err error) {
 	if r.Project == "" {
-		if facts, err = tables.List(ctx, r.User, r.Agent); err == nil {
+		facts, err = tables.List(ctx, r.User, r.Agent)
+		if err == nil {
+			err = tables.Judge(ctx, r.User, r.Agent, facts)
+		}
+		if err == nil {
 			profile, err = tables.Profile(ctx, r.User, r.Agent)
 		}
 		return facts, profile, err
 	}
-	if facts, err = tables.ListIn(ctx, r.User, r.Agent, r.Project); err == nil {
+	facts, err = tables.ListIn(ctx, r.User, r.Agent, r.Project)
+	if err == nil {
+		err = tables.JudgeIn(ctx, r.User, r.Agent, r.Project, facts)
+	}
+	if err == nil {
 		profile, err = tables.ProfileIn(ctx, r.User, r.Agent, r.Project)
 	}
 	return facts, profile, err

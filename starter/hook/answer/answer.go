@@ -34,7 +34,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 	}()
 	facts, err := tables.ListIn(ctx, o.User, o.Agent, o.Project)
 	if err == nil {
-		err = tables.Judge(ctx, o.User, o.Agent, facts)
+		err = tables.JudgeIn(ctx, o.User, o.Agent, o.Project, facts)
 	}
 	if other := <-profile; err == nil {
 		err = other
