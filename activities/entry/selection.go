@@ -238,7 +238,7 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 	}
 	from, wanted := "entries_raw FINAL", s.where(key, stated)
 	if fromView || s.asks(judged) {
-		from, wanted = "entries", s.whereNamed(judged)
+		from, wanted = "entries", s.whereIDs(judged)
 	}
 	sql := fmt.Sprintf("SELECT %s FROM %s%s", columns, from, wanted.sql())
 	if s.order != "" {
@@ -282,9 +282,9 @@ func (s Selection) where(origins ...origin) where {
 	return w
 }
 
-// whereNamed asks for the conditions of the origin, in tables without the columns of statements. The table of entries
+// whereIDs asks for the conditions of the origin, in tables without the columns of statements. The table of entries
 // gives the ids of these.
-func (s Selection) whereNamed(also ...origin) where {
+func (s Selection) whereIDs(also ...origin) where {
 	if !s.asks(stated) {
 		return s.where(append(also, key)...)
 	}

@@ -226,7 +226,8 @@ const maxExcerpted = 64 << 10
 // Excerpt is [OneLine] for a text that proves or matches a statement: it cuts around the part with the most words of the
 // statement.
 func Excerpt(s, statement string, n int) string {
-	line := text.Visible(strings.Join(strings.Fields(clipAround(s, statement)), " "))
+	part, atBegin := clipAround(s, statement)
+	line := text.Visible(strings.Join(strings.Fields(part), " "))
 	if statement == "" || n < 3 || uniseg.GraphemeClusterCount(line) <= n {
 		return Cut(line, n)
 	}
@@ -259,16 +260,17 @@ func Excerpt(s, statement string, n int) string {
 		count(all[begin], -1)
 		size -= uniseg.GraphemeClusterCount(all[begin])
 	}
-	if first == 0 {
+	if first == 0 && atBegin {
 		return Cut(line, n)
 	}
 	return "…" + Cut(strings.TrimSpace(strings.Join(all[(first+last)/2:], "")), n-1)
 }
 
-// clipAround returns the part of a long text around the first word of the statement that it has.
-func clipAround(s, statement string) string {
+// clipAround returns the part of a long text around the first word of the statement that it has, and whether that is the
+// text's beginning.
+func clipAround(s, statement string) (part string, atBegin bool) {
 	if len(s) <= maxExcerpted {
-		return s
+		return s, true
 	}
 	begin := 0
 	for word := range words(statement) {
@@ -277,7 +279,7 @@ func clipAround(s, statement string) string {
 			break
 		}
 	}
-	return strings.ToValidUTF8(s[begin:min(len(s), begin+maxExcerpted)], "")
+	return strings.ToValidUTF8(s[begin:min(len(s), begin+maxExcerpted)], ""), begin == 0
 }
 
 func isWord(s string) bool {
