@@ -61,10 +61,10 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 	s.ui = ui
 	s.mu.Unlock()
 	var api string
-	err = s.launch(ctx, "temporal", []int{s.opts.TemporalPort, 0, 0, 0}, func(ports []int) (launch, error) {
+	err = s.launch(ctx, "temporal", []int{s.opts.TemporalPort, 0, 0}, func(ports []int) (launch, error) {
 		args := []string{"server", "start-dev", "--ip", loopback, "--log-level", "warn",
 			"--port", strconv.Itoa(ports[0]), "--ui-port", strconv.Itoa(ports[1]),
-			"--http-port", strconv.Itoa(ports[2]), "--metrics-port", strconv.Itoa(ports[3])}
+			"--http-port", strconv.Itoa(ports[2])}
 		args = append(args, temporalTuning...)
 		args = append(args, ui.arguments()...)
 		// The HTTP interface takes a POST from any web page and can't be turned off. It answers under
