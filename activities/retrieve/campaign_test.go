@@ -15,6 +15,12 @@ func TestCampaignTenancyProperty(t *testing.T) {
 	t.Log("survived: searches of owners with similar names")
 }
 
+func TestCampaignDistant(t *testing.T) {
+	t.Parallel()
+	distantIsWeak(t, "distant-", leastDistant{recall: 0.95, language: 0.9, none: 1, word: 1, empty: 0.25})
+	t.Log("survived: questions without a word of their answers, and without an answer")
+}
+
 func TestCampaignNonsense(t *testing.T) {
 	t.Parallel()
 	nonsenseIsWeak(t, localEmbedder(t), math.MaxInt)
