@@ -53,7 +53,9 @@ func superseded(pairs ...string) string {
 	return b.String()
 }
 
-// ways are the behaviours of the model, night by night. One is honest. The others are common mistakes of models, and
+var answersNothing = way{"answers nothing", func([]string, []string) (string, llm.FinishReason) { return "", llm.FinishStop }}
+
+// ways are the behaviours of the model. One is honest. The others are common mistakes of models, and
 // the acts of a malicious one.
 var ways = []way{
 	{"is honest", func(m, r []string) (string, llm.FinishReason) { return whole(both(m, r)) }},
@@ -76,7 +78,7 @@ var ways = []way{
 	{"swaps what is in the sections", func(m, r []string) (string, llm.FinishReason) {
 		return "[MEMORY]\nThe user had a good day, and many things were done.\n[DREAM]\n" + bullets(both(m, r)), llm.FinishStop
 	}},
-	{"answers nothing", func([]string, []string) (string, llm.FinishReason) { return "", llm.FinishStop }},
+	answersNothing,
 	{"answers in another language", func(m, r []string) (string, llm.FinishReason) {
 		return whole(mapped(both(m, r), func(i int, _ string) string { return fmt.Sprintf("사용자는 %d번째 일을 했다.", i) }))
 	}},

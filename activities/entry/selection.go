@@ -282,8 +282,8 @@ func (s Selection) where(origins ...origin) where {
 	return w
 }
 
-// whereIDs asks for the conditions of the origin, in tables without the columns of statements. The table of entries
-// gives the ids of these.
+// whereIDs is where for tables without the columns of statements: for their conditions it asks by the ids that the table
+// of statements gives.
 func (s Selection) whereIDs(also ...origin) where {
 	if !s.asks(stated) {
 		return s.where(append(also, key)...)

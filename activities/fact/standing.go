@@ -44,12 +44,15 @@ func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) er
 	return t.judge(ctx, user, agent, facts, "")
 }
 
-// JudgeIn is [Tables.Judge] for facts of [Tables.ListIn]: a statement of another project keeps none of them believed.
+// JudgeIn is [Tables.Judge] within a project: statements of other projects do not count.
 func (t *Tables) JudgeIn(ctx context.Context, user, agent, project string, facts []Fact) error {
-	return t.judge(ctx, user, agent, facts, " AND project IN ('', ?)", project)
+	if err := table.Required("project", project); err != nil {
+		return fmt.Errorf("judge facts: %w", err)
+	}
+	return t.judge(ctx, user, agent, facts, " AND project = ?", project)
 }
 
-// judge counts the statements that meet the condition, which may be empty.
+// judge considers the statements that meet the condition, which may be empty.
 func (t *Tables) judge(ctx context.Context, user, agent string, facts []Fact, condition string, args ...any) error {
 	var ids []string
 	for _, f := range facts {

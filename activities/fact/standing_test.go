@@ -117,7 +117,7 @@ func TestFactsStandAsTheirEntries(t *testing.T) {
 	require.NoError(t, b.tables.Judge(t.Context(), "ann", "coder", nil))
 }
 
-// What a project has retired is not told there because another project believes it.
+// A fact that a project has retired is not believed there, even if another project states it, too.
 func TestRetiredInOneProject(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{})

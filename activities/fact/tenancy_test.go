@@ -103,6 +103,8 @@ func noReadCrosses(t *testing.T, n int) {
 		in := facts(b.tables.Select(t.Context(), fact.Selection{User: h.user, Agent: h.agent, Project: h.projects[project], Limit: 1000}))
 		require.Len(t, in, 2, "the second one states a fact of the first again")
 		require.Equal(t, in, facts(b.tables.ListIn(t.Context(), h.user, h.agent, h.projects[project])))
+		require.NoError(t, b.tables.JudgeIn(t.Context(), h.user, h.agent, h.projects[project], in))
+		h.requireOwn(t, in)
 		require.Len(t, facts(b.tables.AsOf(t.Context(), h.user, h.agent, ids, noon.AddDate(1, 0, 0))), 3)
 		m, err := b.tables.Load(t.Context(), fact.Needs{
 			User: h.user, Agent: h.agent, IDs: ids, Contents: contents, Evictions: 10, All: random.IntN(2) == 0, Profile: true, Version: true,
@@ -164,6 +166,8 @@ func TestI10EmptyMemoryIsRefused(t *testing.T) {
 		"profile in":     func() error { _, err := tables.ProfileIn(ctx, "", "", "red"); return err },
 		"profile in no":  func() error { _, err := tables.ProfileIn(ctx, "ann", "", ""); return err },
 		"judge":          func() error { return tables.Judge(ctx, "", "", nil) },
+		"judge in":       func() error { return tables.JudgeIn(ctx, "", "", "red", nil) },
+		"judge in no":    func() error { return tables.JudgeIn(ctx, "ann", "", "", nil) },
 		"changes":        func() error { _, err := tables.BuildChanges(ctx, "", "", "b-s"); return err },
 		"history":        func() error { _, err := b.tables.History(ctx, fact.HistoryQuery{Agent: "a"}); return err },
 		"as of":          func() error { _, err := b.tables.AsOf(ctx, "", "", nil, time.Now()); return err },

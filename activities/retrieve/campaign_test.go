@@ -17,7 +17,7 @@ func TestCampaignTenancyProperty(t *testing.T) {
 
 func TestCampaignDistant(t *testing.T) {
 	t.Parallel()
-	distantIsWeak(t, "distant-", leastDistant{recall: 0.95, language: 0.9, none: 1, word: 1, empty: 0.25})
+	distantIsWeak(t, "distant-", distantFloors{recall: 0.95, language: 0.9, none: 1, word: 1, empty: 0.25})
 	t.Log("survived: questions without a word of their answers, and without an answer")
 }
 

@@ -15,7 +15,7 @@ import (
 // and has less than most of the query's words. Other hits have no influence, so that a hit is weak whatever the limit is.
 //
 // Near and strong were chosen on all of eval/testdata/distant-questions.jsonl: no answer is lower than Near, and nothing reaches
-// strong that has nothing to do with the question. TestDistant asks fresh-questions.jsonl too, which was written afterwards.
+// strong that has nothing to do with the question. TestDistant asks fresh-questions.jsonl, which was written afterwards.
 // There, none of 48 answers is hidden, and all hits for 36 questions about other things are weak, but only 4 of these 36
 // answers are empty: by chance alone the nearest of 90 sentences is above Near, where the lowest answers are. The mark is the
 // boundary, not the empty answer. A word in common raises the similarity, so that half of 12 questions about other things that

@@ -83,8 +83,8 @@ var nonsense = []string{
 	"Wie wird der Zollbescheid angefochten?", "почему протекает двигатель ракеты",
 }
 
-// TestNonsense checks that answers to real questions are sure and hits for nonsense are weak. The entries are turns of
-// a conversation.
+// TestNonsense checks that most answers to real questions are sure, and that hits for nonsense are weak, by words alone. The
+// campaign asks by meaning. The entries are turns of a conversation.
 func TestNonsense(t *testing.T) {
 	t.Parallel()
 	nonsenseIsWeak(t, llm.Hash{}, 60)

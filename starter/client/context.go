@@ -108,22 +108,22 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 // factsOf returns the judged facts and the profile of the request's project, or of all projects if it names none.
 func factsOf(ctx context.Context, tables *fact.Tables, r ContextRequest) (facts []Fact, profile []fact.Section, err error) {
 	if r.Project == "" {
-		facts, err = tables.List(ctx, r.User, r.Agent)
-		if err == nil {
-			err = tables.Judge(ctx, r.User, r.Agent, facts)
+		if facts, err = tables.List(ctx, r.User, r.Agent); err != nil {
+			return nil, nil, err
 		}
-		if err == nil {
-			profile, err = tables.Profile(ctx, r.User, r.Agent)
+		if err := tables.Judge(ctx, r.User, r.Agent, facts); err != nil {
+			return nil, nil, err
 		}
+		profile, err = tables.Profile(ctx, r.User, r.Agent)
 		return facts, profile, err
 	}
-	facts, err = tables.ListIn(ctx, r.User, r.Agent, r.Project)
-	if err == nil {
-		err = tables.JudgeIn(ctx, r.User, r.Agent, r.Project, facts)
+	if facts, err = tables.ListIn(ctx, r.User, r.Agent, r.Project); err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		profile, err = tables.ProfileIn(ctx, r.User, r.Agent, r.Project)
+	if err := tables.JudgeIn(ctx, r.User, r.Agent, r.Project, facts); err != nil {
+		return nil, nil, err
 	}
+	profile, err = tables.ProfileIn(ctx, r.User, r.Agent, r.Project)
 	return facts, profile, err
 }
 

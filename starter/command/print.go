@@ -226,9 +226,12 @@ const maxExcerpted = 64 << 10
 // Excerpt is [OneLine] for a text that proves or matches a statement: it cuts around the part with the most words of the
 // statement.
 func Excerpt(s, statement string, n int) string {
-	part, atBegin := clipAround(s, statement)
+	part, begins, ends := clipAround(s, statement)
 	line := text.Visible(strings.Join(strings.Fields(part), " "))
-	if statement == "" || n < 3 || uniseg.GraphemeClusterCount(line) <= n {
+	if !ends {
+		line += "…"
+	}
+	if begins && (statement == "" || n < 3 || uniseg.GraphemeClusterCount(line) <= n) {
 		return Cut(line, n)
 	}
 	stated, found := map[string]int{}, 0 // How often the part has each word of the statement, and how many it has.
@@ -260,17 +263,17 @@ func Excerpt(s, statement string, n int) string {
 		count(all[begin], -1)
 		size -= uniseg.GraphemeClusterCount(all[begin])
 	}
-	if first == 0 && atBegin {
+	if first == 0 && begins {
 		return Cut(line, n)
 	}
 	return "…" + Cut(strings.TrimSpace(strings.Join(all[(first+last)/2:], "")), n-1)
 }
 
-// clipAround returns the part of a long text around the first word of the statement that it has, and whether that is the
-// text's beginning.
-func clipAround(s, statement string) (part string, atBegin bool) {
+// clipAround returns the part of a long text around the first word of the statement that it has, and whether the text
+// begins and ends with it.
+func clipAround(s, statement string) (part string, begins, ends bool) {
 	if len(s) <= maxExcerpted {
-		return s, true
+		return s, true, true
 	}
 	begin := 0
 	for word := range words(statement) {
@@ -279,7 +282,8 @@ func clipAround(s, statement string) (part string, atBegin bool) {
 			break
 		}
 	}
-	return strings.ToValidUTF8(s[begin:min(len(s), begin+maxExcerpted)], ""), begin == 0
+	end := min(len(s), begin+maxExcerpted)
+	return strings.ToValidUTF8(s[begin:end], ""), begin == 0, end == len(s)
 }
 
 func isWord(s string) bool {

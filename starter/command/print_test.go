@@ -38,7 +38,7 @@ func TestExcerpt(t *testing.T) {
 		"no such words":    {long, "zebra", long[:20]},
 		"no statement":     {long + statement, "", long[:20]},
 		"short":            {statement, statement, statement},
-		"begins a window":  {strings.Repeat(long, 50) + "alpha beta " + strings.Repeat("o ", maxExcerpted/4-6) + " zebra", "zebra alpha beta", "alpha beta"},
+		"begins a part":    {strings.Repeat(long, 50) + "alpha beta " + strings.Repeat("o ", maxExcerpted/4-6) + " zebra", "zebra alpha beta", "alpha beta"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func (e edit) apply(source string) error {
 
 // temporalEdits remove from Temporal's server the stores and archives that a dev server on SQLite does not use:
 // Cassandra, PostgreSQL, MySQL, S3, Google's cloud and the signatures of AWS. Their clients, a third of the build,
-// go with them. They also remove its metrics, which nothing reads.
+// go with them. The last edit removes the metrics, which nothing reads.
 var temporalEdits = []edit{
 	{file: "common/archiver/provider/provider.go", from: "\t\"go.temporal.io/server/common/archiver/gcloud\"\n\t\"go.temporal.io/server/common/archiver/s3store\"\n"},
 	{file: "common/archiver/provider/provider.go", from: "\tcase gcloud.URIScheme:\n\t\tif p.historyArchiverConfigs.", upTo: "\tdefault:"},

@@ -15,7 +15,7 @@ func Share() int {
 	return max(1, n)
 }
 
-// Check is [rapid.Check] on a [Share] of its usual 100 draws, and on all draws that are asked for if that is all.
+// Check is [rapid.Check]. Where inputs are shared out, it draws a [Share] of 100.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	if Share() == 1 {

@@ -25,7 +25,10 @@ func exportCommand(a *command.App) *cobra.Command {
 		var document fact.Document
 		left := 0
 		err := withFacts(ctx, a, func(conn driver.Conn, t *fact.Tables) error {
-			facts, err := readFacts(ctx, conn, o, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, o.User, o.Agent) })
+			facts, err := t.List(ctx, o.User, o.Agent)
+			if err == nil {
+				err = t.Judge(ctx, o.User, o.Agent, facts)
+			}
 			if err != nil {
 				return err
 			}

@@ -2,13 +2,10 @@
 package facts
 
 import (
-	"context"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
-	"axiommind/activities/fact"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -23,12 +20,3 @@ func Commands(a *command.App) []*cobra.Command {
 	}
 }
 
-// readFacts runs fn with the tables of facts, and adds the state of their entries to the result.
-func readFacts(ctx context.Context, conn driver.Conn, o *command.Owner, fn func(*fact.Tables) ([]fact.Fact, error)) ([]fact.Fact, error) {
-	tables := fact.NewTables(conn)
-	facts, err := fn(tables)
-	if err == nil {
-		err = tables.Judge(ctx, o.User, o.Agent, facts)
-	}
-	return facts, err
-}

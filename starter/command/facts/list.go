@@ -50,7 +50,14 @@ func listCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			facts, err := readFacts(ctx, conn, o, func(t *fact.Tables) ([]fact.Fact, error) { return t.Select(ctx, s) })
+			facts, err := t.Select(ctx, s)
+			switch {
+			case err != nil:
+			case s.AllProjects:
+				err = t.Judge(ctx, o.User, o.Agent, facts)
+			default:
+				err = t.JudgeIn(ctx, o.User, o.Agent, s.Project, facts)
+			}
 			if err != nil {
 				return err
 			}
