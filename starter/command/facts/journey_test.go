@@ -210,3 +210,31 @@ func TestBuildShowsFacts(t *testing.T) {
 	found, _ := commandtest.Completed(t, c.Complete("facts", "show", "--user", user, "fact_"))
 	require.Equal(t, map[string]string{stated[0].ID: "I prefer quiet keyboards."}, found)
 }
+
+// A fact that is retired in one of its projects is believed in the other, and in lists of all.
+func TestFactRetiredInOneProject(t *testing.T) {
+	t.Parallel()
+	c := commandtest.SharedCLI(t)
+	user, other := "ann "+c.Project, c.Project+` "다른"`
+	path := commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", "I prefer quiet keyboards."))
+	for _, project := range []string{c.Project, other} {
+		o := c.Run("process", path, "--user", user, "--project", project)
+		require.Zero(t, o.Code, o)
+	}
+	in := func(project ...string) fact.Fact {
+		args := []string{"facts", "--user", user, "-o", "json"}
+		for _, p := range project {
+			args = append(args, "--project", p)
+		}
+		stated := commandtest.Decode[[]fact.Fact](t, c.Run(args...))
+		require.Len(t, stated, 1, project)
+		return stated[0]
+	}
+	o := c.Run("entry", "retire", in(c.Project).EntryID, "--because", "they are too loud", "--project", c.Project)
+	require.Zero(t, o.Code, o)
+	require.True(t, in(c.Project).Entry.Ended())
+	require.False(t, in(other).Entry.Ended())
+	require.False(t, in().Entry.Ended())
+	require.NotContains(t, c.Run("context", "--user", user, "--project", c.Project).Out, "quiet keyboards")
+	require.Contains(t, c.Run("context", "--user", user, "--project", other).Out, "quiet keyboards")
+}
