@@ -24,7 +24,7 @@ func exportCommand(a *command.App) *cobra.Command {
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		var document fact.Document
 		left := 0
-		err := withFacts(ctx, a, func(conn driver.Conn, t *fact.Tables) error {
+		err := withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
 			facts, err := t.List(ctx, o.User, o.Agent)
 			if err == nil {
 				err = t.Judge(ctx, o.User, o.Agent, facts)

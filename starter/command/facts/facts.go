@@ -19,4 +19,3 @@ func Commands(a *command.App) []*cobra.Command {
 			profileShowCommand(a), profileSetCommand(a), profileClearCommand(a)),
 	}
 }
-

@@ -44,7 +44,7 @@ func listCommand(a *command.App) *cobra.Command {
 		}
 		s.User, s.Agent, s.Limit, s.Offset = o.User, o.Agent, p.Ask(), p.Offset
 		s.AllProjects = !f.Changed("project")
-		return withFacts(ctx, a, func(conn driver.Conn, t *fact.Tables) error {
+		return withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
 			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
 			version, err := t.Version(ctx, o.User, o.Agent)
 			if err != nil {
