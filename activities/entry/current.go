@@ -27,7 +27,7 @@ func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row,
 	var rows []Row
 	group, reading := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return r.changes(reading, s.whereIDs(), detail, func(of entryKey, c changeRow) { changes[of] = append(changes[of], c) })
+		return r.changes(reading, s.whereByID(), detail, func(of entryKey, c changeRow) { changes[of] = append(changes[of], c) })
 	})
 	group.Go(func() (err error) {
 		rows, err = r.stated(reading, s.where(key, stated), detail)

@@ -95,11 +95,14 @@ func TestI5UnprovenIsNeverVerified(t *testing.T) {
 		_, err := b.log.Project(t.Context(), NewProjector(b.conn), stream)
 		require.NoError(t, err)
 	}
-	rows, err := NewReader(b.conn).Read(t.Context(), InProject(key.Project), Whole)
-	require.NoError(t, err)
-	require.Len(t, rows, 1)
-	require.Equal(t, schema.StageCandidate, rows[0].Stage)
-	require.False(t, rows[0].EvidenceProven)
+	selection := InProject(key.Project)
+	for name, s := range map[string]Selection{"view": selection, "fold": selection.IDs([]string{"e"})} {
+		rows, err := NewReader(b.conn).Read(t.Context(), s, Whole)
+		require.NoError(t, err)
+		require.Len(t, rows, 1, name)
+		require.Equal(t, schema.StageCandidate, rows[0].Stage, name)
+		require.False(t, rows[0].EvidenceProven, name)
+	}
 }
 
 // I5: whatever graduation says of an entry, only proven entries are verified, and only uncontested ones are certified.

@@ -238,7 +238,7 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 	}
 	from, wanted := "entries_raw FINAL", s.where(key, stated)
 	if fromView || s.asks(judged) {
-		from, wanted = "entries", s.whereIDs(judged)
+		from, wanted = "entries", s.whereByID(judged)
 	}
 	sql := fmt.Sprintf("SELECT %s FROM %s%s", columns, from, wanted.sql())
 	if s.order != "" {
@@ -282,9 +282,9 @@ func (s Selection) where(origins ...origin) where {
 	return w
 }
 
-// whereIDs is where for tables without the columns of statements: for their conditions it asks by the ids that the table
+// whereByID is where for tables without the columns of statements: for their conditions it asks by the ids that the table
 // of statements gives.
-func (s Selection) whereIDs(also ...origin) where {
+func (s Selection) whereByID(also ...origin) where {
 	if !s.asks(stated) {
 		return s.where(append(also, key)...)
 	}
