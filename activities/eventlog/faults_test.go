@@ -82,8 +82,8 @@ func TestI7NoDuplicateShows(t *testing.T) {
 	require.EqualValues(t, len(want), count(t, conn, `SELECT count() FROM event_dedup`))
 }
 
-// TestDisputedAppend is a server that keeps both of two blocks with one token.
-func TestDisputedAppend(t *testing.T) {
+// TestI7DisputedAppend is a server that keeps both of two blocks with one token.
+func TestI7DisputedAppend(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	c := &flaky{Conn: conn}
