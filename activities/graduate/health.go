@@ -43,6 +43,9 @@ type Health struct {
 	PastHalfLife int `json:"past_half_life"`
 }
 
+// Owner returns whose entries are counted. Without a user they are all users'.
+func (h Health) Owner() schema.Scope { return schema.Scope{Project: h.Project, User: h.User, Agent: h.Agent} }
+
 // Measure is one of the counts of [Health].
 type Measure struct {
 	// Name is the name of the field in JSON and of the metric.

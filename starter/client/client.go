@@ -58,10 +58,10 @@ type Client struct {
 	service service.Config
 	logger  *slog.Logger
 
-	temporal   lazy[temporal.Client]
-	clickHouse lazy[driver.Conn]
-	weaviate   lazy[*vector.Client]
-	finder     lazy[*retrieve.Finder]
+	temporal   service.Lazy[temporal.Client]
+	clickHouse service.Lazy[driver.Conn]
+	weaviate   service.Lazy[*vector.Client]
+	finder     service.Lazy[*retrieve.Finder]
 
 	// noting waits for the usage notes that are still being written.
 	noting sync.WaitGroup
@@ -81,10 +81,6 @@ func Open(ctx context.Context, cfg Config) (*Client, error) {
 		c.logger = slog.New(slog.DiscardHandler)
 	}
 	c.closed, c.close = context.WithCancel(ctx)
-	c.temporal = opened(func(ctx context.Context) (temporal.Client, error) { return service.ConnectTemporal(ctx, s, c.logger) })
-	c.clickHouse = opened(func(ctx context.Context) (driver.Conn, error) { return service.ConnectClickHouse(ctx, s, c.logger) })
-	c.weaviate = opened(func(ctx context.Context) (*vector.Client, error) { return service.ConnectWeaviate(ctx, s) })
-	c.finder = opened(c.openFinder)
 	return c, nil
 }
 
@@ -98,11 +94,11 @@ func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 	case err != nil:
 		embedder = vector.NoEmbedder(invalid(err)) // The one in use may be another.
 	}
-	conn, err := get(ctx, c, &c.clickHouse)
+	conn, err := c.askClickHouse(ctx)
 	if err != nil {
 		return nil, err
 	}
-	weaviate, err := get(ctx, c, &c.weaviate)
+	weaviate, err := get(ctx, c, &c.weaviate, func(ctx context.Context) (*vector.Client, error) { return service.ConnectWeaviate(ctx, c.service) })
 	if err != nil {
 		return nil, err
 	}
@@ -117,50 +113,18 @@ func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 func (c *Client) Close() error {
 	c.close()
 	c.noting.Wait()
-	var errs []error
-	if t, is := c.temporal.shut(); is {
-		t.Close()
-	}
-	if conn, is := c.clickHouse.shut(); is {
-		errs = append(errs, conn.Close())
-	}
-	return errors.Join(errs...)
+	var err error
+	c.temporal.Drop(func(t temporal.Client) { t.Close() })
+	c.clickHouse.Drop(func(conn driver.Conn) { err = conn.Close() })
+	return err
 }
 
-// lazy is a connection that is opened when it is needed. One that can't be opened is tried again.
-type lazy[T any] struct {
-	open func(context.Context) (T, error)
-	// state is taken by the caller that reads or opens the connection.
-	state chan state[T]
-}
-
-type state[T any] struct {
-	value  T
-	opened bool
-}
-
-func opened[T any](open func(context.Context) (T, error)) lazy[T] {
-	l := lazy[T]{open: open, state: make(chan state[T], 1)}
-	l.state <- state[T]{}
-	return l
-}
-
-// get returns the connection.
-func get[T any](ctx context.Context, c *Client, l *lazy[T]) (none T, err error) {
+// get returns the connection, with errors that a program can distinguish.
+func get[T any](ctx context.Context, c *Client, l *service.Lazy[T], open func(context.Context) (T, error)) (none T, err error) {
 	if c.closed.Err() != nil {
 		return none, ErrClosed
 	}
-	var s state[T]
-	select {
-	case s = <-l.state:
-	case <-ctx.Done():
-		return none, unavailable(ctx.Err())
-	}
-	defer func() { l.state <- s }()
-	if s.opened {
-		return s.value, nil
-	}
-	value, err := l.open(ctx)
+	value, err := l.Get(ctx, open)
 	var known failure
 	switch {
 	case errors.As(err, &known):
@@ -170,15 +134,19 @@ func get[T any](ctx context.Context, c *Client, l *lazy[T]) (none T, err error) 
 	case err != nil:
 		return none, unavailable(err)
 	}
-	s = state[T]{value, true}
 	return value, nil
 }
 
-// shut returns the connection if it was opened.
-func (l *lazy[T]) shut() (T, bool) {
-	s := <-l.state
-	l.state <- state[T]{}
-	return s.value, s.opened
+func (c *Client) askClickHouse(ctx context.Context) (driver.Conn, error) {
+	return get(ctx, c, &c.clickHouse, func(ctx context.Context) (driver.Conn, error) {
+		return service.ConnectClickHouse(ctx, c.service, c.logger)
+	})
+}
+
+func (c *Client) askTemporal(ctx context.Context) (temporal.Client, error) {
+	return get(ctx, c, &c.temporal, func(ctx context.Context) (temporal.Client, error) {
+		return service.ConnectTemporal(ctx, c.service, c.logger)
+	})
 }
 
 // usageTimeout bounds the time to write a usage note.
@@ -186,7 +154,7 @@ const usageTimeout = 2 * time.Second
 
 // log returns the event log.
 func (c *Client) log(ctx context.Context) (*eventlog.Store, driver.Conn, error) {
-	conn, err := get(ctx, c, &c.clickHouse)
+	conn, err := c.askClickHouse(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

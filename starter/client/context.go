@@ -76,7 +76,7 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 	case !slices.Contains(Counters(), r.Counter):
 		return ContextResult{}, invalid(fmt.Errorf("counter %q: want one of %s", r.Counter, strings.Join(Counters(), ", ")))
 	}
-	conn, err := get(ctx, c, &c.clickHouse)
+	conn, err := c.askClickHouse(ctx)
 	if err != nil {
 		return ContextResult{}, err
 	}
@@ -137,7 +137,7 @@ func counterOf(name string) (fact.Counter, error) {
 // rank orders the facts by the query, and counts those that are not indexed yet. Without the vectors it is ordered by
 // words alone: who asks for a prompt gets one.
 func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (ranked []Fact, notIndexed int, byWords error) {
-	finder, err := get(ctx, c, &c.finder)
+	finder, err := get(ctx, c, &c.finder, c.openFinder)
 	if err != nil {
 		return retrieve.RankFactsByWords(r.Query, facts), 0, err
 	}
@@ -145,7 +145,7 @@ func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (rank
 	if err != nil {
 		return retrieve.RankFactsByWords(r.Query, facts), 0, err
 	}
-	if conn, err := get(ctx, c, &c.clickHouse); err == nil {
+	if conn, err := c.askClickHouse(ctx); err == nil {
 		notIndexed, _ = vector.Waiting(ctx, conn, searcher.Version(), r.User) // A count that fails costs no prompt.
 	}
 	ranked, err = searcher.RankFacts(ctx, r.Query, r.User, r.Agent, facts)

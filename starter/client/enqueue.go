@@ -115,7 +115,7 @@ func (c *Client) Enqueue(ctx context.Context, conversation Conversation) (Enqueu
 func (c *Client) Send(ctx context.Context, q schema.QueuedContext) error { return c.send(ctx, q) }
 
 func (c *Client) send(ctx context.Context, q schema.QueuedContext) error {
-	t, err := get(ctx, c, &c.temporal)
+	t, err := c.askTemporal(ctx)
 	if err != nil {
 		return err
 	}

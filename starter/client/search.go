@@ -90,7 +90,7 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 		return SearchResult{}, invalid(errors.New("the text of the query is empty"))
 	}
 	scope := scopeOf(q.Project, q.User, q.Agent)
-	finder, err := get(ctx, c, &c.finder)
+	finder, err := get(ctx, c, &c.finder, c.openFinder)
 	if err != nil {
 		return SearchResult{}, err
 	}
@@ -105,7 +105,7 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 		return SearchResult{}, err
 	}
 	r := SearchResult{Found: found}
-	conn, err := get(ctx, c, &c.clickHouse)
+	conn, err := c.askClickHouse(ctx)
 	if err == nil {
 		r.NotIndexed, err = vector.Waiting(ctx, conn, found.Embedder, scope.User, scope.Project)
 	}

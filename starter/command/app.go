@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,10 +43,19 @@ type App struct {
 	Output     string
 	// Typed are the flags of the command line: not those that a variable or a file gives.
 	Typed []string
-	// Root is the tree of the groups' commands, and shared has the flags that all of them take, see [App.settings].
+	// Root is the tree of the groups' commands, and common has the flags that all of them take, see [App.settings].
 	Root   *cobra.Command
 	Groups []Group
-	shared *pflag.FlagSet
+	common *pflag.FlagSet
+	// own are the connections of an invocation. Those of a server's requests are shared.
+	own    Connections
+	shared *Connections
+	// answer is where a call's result goes, instead of Exact, and results are the types that commands declare. by, key and made
+	// are the call's own, see [Call].
+	answer  *Answer
+	results map[*cobra.Command][]reflect.Type
+	by, key string
+	made    int
 }
 
 // Main runs the command that the arguments name, and returns the exit code.
@@ -54,6 +64,7 @@ func (a *App) Main(ctx context.Context, args []string) int {
 	a.Exact, a.Drawn = a.Out, a.ErrOut
 	a.Out, a.ErrOut = out, errOut
 	err := a.run(ctx, args)
+	a.Close()
 	var busy busyError
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("write output: %w", flushErr)
@@ -73,3 +84,6 @@ func (a *App) Main(ctx context.Context, args []string) int {
 		return ExitFailed
 	}
 }
+
+// Close closes the connections that the invocation opened.
+func (a *App) Close() { a.own.Close() }

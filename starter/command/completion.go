@@ -240,6 +240,9 @@ func EntityIDs(types ...schema.EntityType) values {
 // stored returns values that are read from ClickHouse. If it is unreachable or slow, there are none.
 func stored(find func(context.Context, driver.Conn, Request) ([]Suggestion, error)) values {
 	return func(ctx context.Context, r Request) []Suggestion {
+		if r.App.answer != nil {
+			return nil // A call has only the values that are the same everywhere.
+		}
 		ctx, cancel := context.WithTimeout(ctx, r.App.Completion)
 		defer cancel()
 		cfg := &r.App.Cfg // The flags write into it.

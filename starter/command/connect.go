@@ -31,45 +31,83 @@ const (
 	RefusedPatience = time.Second
 )
 
-// ClickHouse connects to ClickHouse. If it is down, the error says how to start it.
+// Connections are shared by all that one invocation does, or all requests of a server. Each is opened on first use.
+type Connections struct {
+	clickHouse service.Lazy[driver.Conn]
+	temporal   service.Lazy[client.Client]
+	memory     service.Lazy[*memory.Client]
+}
+
+// Close closes the connections. The next use opens others.
+func (c *Connections) Close() {
+	c.memory.Drop(func(m *memory.Client) { _ = m.Close() })
+	c.clickHouse.Drop(func(conn driver.Conn) { _ = conn.Close() })
+	c.temporal.Drop(func(t client.Client) { t.Close() })
+}
+
+// ClickHouse returns the connection to ClickHouse, which stays open. If it is down, the error says how to start it.
 func (a *App) ClickHouse(ctx context.Context) (driver.Conn, error) {
 	logger, err := a.waitLogger()
 	if err != nil {
 		return nil, err
 	}
-	conn, err := service.ConnectClickHouse(ctx, a.Cfg, logger)
+	conn, err := a.connections().clickHouse.Get(ctx, func(ctx context.Context) (driver.Conn, error) {
+		return service.ConnectClickHouse(ctx, a.Cfg, logger)
+	})
 	if err != nil {
 		return nil, NotUp(err)
 	}
 	return conn, nil
 }
 
-// Temporal connects to Temporal. If it is down, the error says how to start it.
+// Temporal returns the connection to Temporal, which stays open. If it is down, the error says how to start it.
 func (a *App) Temporal(ctx context.Context) (client.Client, error) {
 	logger, err := a.waitLogger()
 	if err != nil {
 		return nil, err
 	}
-	c, err := service.ConnectTemporal(ctx, a.Cfg, logger)
+	c, err := a.temporal(ctx, a.Cfg, logger)
 	if err != nil {
 		return nil, NotUp(err)
 	}
 	return c, nil
 }
 
-// Client returns a client of the memory with the program's settings.
+// TemporalWithin is [App.Temporal] for those who can do without it: it waits no longer than patience for a server that is down.
+func (a *App) TemporalWithin(ctx context.Context, patience time.Duration) (client.Client, error) {
+	cfg := a.Cfg
+	cfg.ConnectTimeout = min(cfg.ConnectTimeout, patience)
+	return a.temporal(ctx, cfg, slog.New(slog.DiscardHandler))
+}
+
+func (a *App) temporal(ctx context.Context, cfg service.Config, logger *slog.Logger) (client.Client, error) {
+	return a.connections().temporal.Get(ctx, func(ctx context.Context) (client.Client, error) {
+		return service.ConnectTemporal(ctx, cfg, logger)
+	})
+}
+
+// Client returns a client of the memory with the program's settings, which stays open.
 func (a *App) Client(ctx context.Context) (*memory.Client, error) {
 	logger, err := a.waitLogger()
 	if err != nil {
 		return nil, err
 	}
-	cfg := memory.ConfigOf(a.Cfg)
-	cfg.Actor, cfg.Logger = Actor(), logger
-	if dir := a.Cfg.State.Path(statedir.Outbox); dir != "" {
-		cfg.Spool = door.Spool{Dir: dir}
-	}
-	c, err := memory.Open(ctx, cfg)
+	c, err := a.connections().memory.Get(ctx, func(ctx context.Context) (*memory.Client, error) {
+		cfg := memory.ConfigOf(a.Cfg)
+		cfg.Actor, cfg.Logger = a.Actor(), logger
+		if dir := a.Cfg.State.Path(statedir.Outbox); dir != "" {
+			cfg.Spool = door.Spool{Dir: dir}
+		}
+		return memory.Open(context.WithoutCancel(ctx), cfg) // It is closed with the other connections.
+	})
 	return c, ClientError(err)
+}
+
+func (a *App) connections() *Connections {
+	if a.shared != nil {
+		return a.shared
+	}
+	return &a.own
 }
 
 // ClientError marks a client error as a usage error if the input caused it, or adds a hint if a server is unavailable.
@@ -119,7 +157,6 @@ func (a *App) Send(ctx context.Context, u boundary.Update, result any, mistake .
 	if err != nil {
 		return err
 	}
-	defer temporalClient.Close()
 	waits := time.AfterFunc(AnswerPatience, func() {
 		_, _ = fmt.Fprintln(a.ErrOut, "no answer yet; is a worker running? starter doctor says")
 	})
@@ -131,8 +168,11 @@ func (a *App) Send(ctx context.Context, u boundary.Update, result any, mistake .
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())
-		if slices.Contains([]string{schema.ErrorTaskNotFound, schema.ErrorEntryNotFound}, application.Type()) {
+		switch application.Type() {
+		case schema.ErrorTaskNotFound, schema.ErrorEntryNotFound, schema.ErrorFactNotFound, schema.ErrorVersionNotFound:
 			err = missingError{err}
+		case schema.ErrorTaskRefused, schema.ErrorFactRefused, schema.ErrorGraduationRefused, schema.ErrorFactStale:
+			err = conflictError{err}
 		}
 		if slices.Contains(append(mistake, schema.ErrorInvalidInput), application.Type()) {
 			return BadUsage(err)
@@ -141,8 +181,11 @@ func (a *App) Send(ctx context.Context, u boundary.Update, result any, mistake .
 	return err
 }
 
-// Actor returns the name of the user for the histories of tasks and core memory.
-func Actor() string {
+// Actor names who runs the command, for histories: the caller of a call, or the user of the process.
+func (a *App) Actor() string {
+	if a.by != "" {
+		return a.by
+	}
 	u, err := user.Current()
 	if err != nil || u.Username == "" {
 		return "cli"

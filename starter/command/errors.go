@@ -4,14 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/graduate"
+	"axiommind/activities/retrieve"
 	"axiommind/activities/table"
+	"axiommind/activities/task"
 )
 
 // Bounds of an error's text, in characters: of a quoted part, and of a line.
@@ -25,6 +32,16 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
+// missingError means that an id names nothing.
+type missingError struct{ error }
+
+func (m missingError) Unwrap() error { return m.error }
+
+// conflictError means that the state of the memory does not allow the change.
+type conflictError struct{ error }
+
+func (c conflictError) Unwrap() error { return c.error }
+
 // busyError means that another run is already processing the session.
 type busyError struct{ error }
 
@@ -35,6 +52,11 @@ func BadUsage(err error) error { return usageError{err} }
 
 // Usagef returns an error about the command line or its input.
 func Usagef(format string, args ...any) error { return BadUsage(fmt.Errorf(format, args...)) }
+
+// Missingf returns a usage error about an id that names nothing.
+func Missingf(format string, args ...any) error {
+	return BadUsage(missingError{fmt.Errorf(format, args...)})
+}
 
 // Busy marks the error: another run is processing the session.
 func Busy(err error) error { return busyError{err} }
@@ -97,6 +119,22 @@ func cutQuoted(text string) string {
 func IsUsage(err error) bool {
 	var usage usageError
 	return errors.As(err, &usage) || errors.Is(err, table.ErrNoScope)
+}
+
+// IsMissing reports whether an id names nothing, or nothing in its project.
+func IsMissing(err error) bool {
+	var missing missingError
+	return errors.As(err, &missing) || slices.ContainsFunc([]error{
+		entry.ErrNotFound, task.ErrNotFound, build.ErrNotFound, fact.ErrFactNotFound, retrieve.ErrNoMessage,
+		graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal,
+	}, func(known error) bool { return errors.Is(err, known) })
+}
+
+// IsConflict reports whether the state of the memory does not allow the change, or another run is at work.
+func IsConflict(err error) bool {
+	var conflict conflictError
+	var busy busyError
+	return errors.As(err, &conflict) || errors.As(err, &busy)
 }
 
 // Away reports whether the error means that Temporal is unreachable.

@@ -128,6 +128,10 @@ func (a *App) Closing(p *Page, rows int, more bool) error {
 	if !more {
 		return nil
 	}
+	if a.answer != nil {
+		a.answer.More = p.Offset + rows
+		return nil
+	}
 	w := a.Out
 	if a.Output == OutputJSON {
 		w = a.ErrOut

@@ -59,8 +59,11 @@ func OriginText(v tier.VersionLine) string {
 	return string(v.Origin)
 }
 
-// Print writes v as JSON, or calls people to write text, depending on --output.
+// Print writes v as JSON, or calls people to write text, depending on --output. The result of a call is kept.
 func (a *App) Print(v any, people func(w io.Writer) error) error {
+	if a.answer != nil {
+		return a.answer.take(v, people)
+	}
 	if a.Output == OutputJSON {
 		if err := Encode(a.Exact, v); err != nil {
 			return fmt.Errorf("write output: %w", err)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,11 +16,6 @@ import (
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
-
-// missingError is a writer's answer that an id names nothing in the project.
-type missingError struct{ error }
-
-func (m missingError) Unwrap() error { return m.error }
 
 // hintTimeout is the timeout of the queries for a hint.
 const hintTimeout = 2 * time.Second
@@ -48,7 +42,6 @@ func (a *App) EmptyProject(cmd *cobra.Command) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = conn.Close() }()
 	known, err := build.Scopes(ctx, conn, MaxScopes)
 	if err != nil || len(known) == MaxScopes {
 		return ""
@@ -83,10 +76,7 @@ func ThereAre(names []string) string {
 // locate adds the project to an error of the command about an id that another project has, if no project was named. It reads
 // nothing else of that project (I10).
 func (a *App) locate(ctx context.Context, cmd *cobra.Command, args []string, err error) error {
-	var missing missingError
-	unknown := func(known error) bool { return errors.Is(err, known) }
-	if unnamedProject(cmd) == "" || !errors.As(err, &missing) &&
-		!slices.ContainsFunc([]error{entry.ErrNotFound, task.ErrNotFound, graduate.ErrNoConflict, graduate.ErrNoDecision}, unknown) {
+	if a.answer != nil || unnamedProject(cmd) == "" || !IsMissing(err) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
@@ -95,7 +85,6 @@ func (a *App) locate(ctx context.Context, cmd *cobra.Command, args []string, err
 	if connErr != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	for i, id := range args {
 		if !IsID(Argument(cmd, i)) {
 			continue

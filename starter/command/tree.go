@@ -194,15 +194,18 @@ func (a *App) OutputFlag(f *pflag.FlagSet) {
 
 // settings returns the flags that a variable or a file can also set. All commands share them.
 func (a *App) settings() *pflag.FlagSet {
-	if a.shared == nil {
-		a.shared = pflag.NewFlagSet("settings", pflag.ContinueOnError)
-		a.Cfg.Flags(a.shared)
+	if a.common == nil {
+		a.common = pflag.NewFlagSet("settings", pflag.ContinueOnError)
+		if a.answer != nil {
+			return a.common // The settings of a call are those of its server.
+		}
+		a.Cfg.Flags(a.common)
 		a.Cfg.LogLevel, a.Cfg.ConnectTimeout = "error", Patience
-		a.shared.Lookup("log-level").DefValue = a.Cfg.LogLevel
-		a.shared.Lookup("connect-timeout").DefValue = a.Cfg.ConnectTimeout.String()
-		a.shared.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{isSetting: {}} })
+		a.common.Lookup("log-level").DefValue = a.Cfg.LogLevel
+		a.common.Lookup("connect-timeout").DefValue = a.Cfg.ConnectTimeout.String()
+		a.common.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{isSetting: {}} })
 	}
-	return a.shared
+	return a.common
 }
 
 // prepare completes the flags from variables and the file, and validates the flags that all commands share.
@@ -210,7 +213,11 @@ func (a *App) prepare(f *pflag.FlagSet) error {
 	if err := OneOf("output", a.Output, []string{OutputText, OutputJSON}); err != nil {
 		return err
 	}
-	f.Visit(func(flag *pflag.Flag) { a.Typed = append(a.Typed, flag.Name) })
+	f.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed {
+			a.Typed = append(a.Typed, flag.Name)
+		}
+	})
 	if f.Lookup("config") == nil {
 		return nil
 	}

@@ -94,7 +94,6 @@ func planBackfill(ctx context.Context, a *command.App, o *backfillOptions) error
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	provider, model, _ := strings.Cut(o.Extractor, "/")
 	plan := backfillPlan{llm.ExtractorOf(llm.ModelIdentity{Provider: provider, Model: model}), []build.Backfilled{}}
 	chosen := build.Backfill{Conn: conn, Log: eventlog.New(conn, eventlog.Options{}), By: o.BackfillSessionsInput, Extractor: plan.Extractor}
@@ -152,7 +151,6 @@ func startBackfill(ctx context.Context, a *command.App, o *backfillOptions) erro
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	w := progress.BatchWork{
 		Input: o.BackfillSessionsInput, Summary: "extract from sessions of the log", Unit: "sessions done", Again: o.again(),
 		Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},

@@ -20,12 +20,12 @@ func diffCommand(a *command.App) *cobra.Command {
 		Use: "diff BUILD OTHER", Short: "show how two builds of a session differ, by model or by prompt",
 		Example: "starter builds diff 04a5ad1b 7c20e9f4",
 	}
+	a.Answers(cmd, build.Diff{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.ClickHouse(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		d, err := build.Compare(ctx, conn, args[0], args[1])
 		if err != nil {
 			return asUsage(err, build.ErrNotFound, table.ErrAmbiguous, build.ErrOtherSession)

@@ -34,6 +34,7 @@ func listCommand(a *command.App) *cobra.Command {
 	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
 	a.Complete(cmd, "status", command.Fixed(build.Statuses()...))
 	a.Complete(cmd, "class", command.Fixed(schema.FailureClasses()...))
+	a.Answers(cmd, []build.Run{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, build.Statuses()),
 			command.OneOfOrNone("class", filter.Class, schema.FailureClasses())); err != nil {
@@ -50,7 +51,6 @@ func listCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		if filter.SessionID, err = command.FindAnySession(ctx, conn, schema.SessionKey{
 			Scope: schema.Scope{Project: filter.Project, User: filter.User, Agent: filter.Agent}, SessionID: filter.SessionID,
 		}); err != nil {

@@ -22,12 +22,12 @@ func replayCommand(a *command.App) *cobra.Command {
 		Use: "replay BUILD", Short: "repeat a build from its recorded answers, in a separate database, and show the differences",
 		Example: "starter builds replay 04a5ad1b",
 	}
+	a.Answers(cmd, build.Replayed{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.ClickHouse(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		replayed, err := build.Replay(ctx, conn, args[0])
 		if err != nil {
 			return asUsage(err, build.ErrNotFound, table.ErrAmbiguous, build.ErrUnfinished)

@@ -54,6 +54,7 @@ func retryCommand(a *command.App) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "show which builds would be retried and which left alone, and start nothing")
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	a.Complete(cmd, "class", command.Fixed(schema.FailureClasses()...))
+	a.Answers(cmd, retryReport{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := o.check(args); err != nil {
 			return err
@@ -62,7 +63,6 @@ func retryCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		return retry(ctx, a, conn, o)
 	})
 }
@@ -327,7 +327,6 @@ func startRetry(ctx context.Context, a *command.App, conn driver.Conn, o *retryO
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	w := progress.BatchWork{
 		Input: o.RetryBuildsInput, Summary: "retry builds", Unit: "builds done", Again: o.again(), Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},
 	}

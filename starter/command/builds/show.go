@@ -24,12 +24,12 @@ func showCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show BUILD", Short: "show a build: its steps, failures and remedies",
 	}
+	a.Answers(cmd, shownBuild{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		conn, err := a.ClickHouse(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		detail, err := build.Show(ctx, conn, args[0])
 		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
 			return command.BadUsage(err)
@@ -77,7 +77,6 @@ func progressOf(ctx context.Context, a *command.App, r build.Run) *schema.Progre
 	if err != nil {
 		return nil // AskRunning has printed a notice already.
 	}
-	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, progress.AnswerTimeout)
 	defer cancel()
 	var p schema.Progress

@@ -20,6 +20,7 @@ func stepsCommand(a *command.App) *cobra.Command {
 	var filter build.StepFilter
 	f.StringVar(&filter.Project, "project", "", "steps of one project, without dreams and rebuilds (default: all)")
 	since := f.String("since", "", "steps that started since: 7d, 12h, 2026-11-01 or a time")
+	a.Answers(cmd, []build.StepSummary{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) (err error) {
 		if filter.Since, err = command.ParseSince(*since, time.Now()); err != nil {
 			return err
@@ -28,7 +29,6 @@ func stepsCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		steps, err := build.Steps(ctx, conn, filter)
 		if err != nil {
 			return err

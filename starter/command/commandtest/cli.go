@@ -275,8 +275,10 @@ func (c *CLI) Starter(t *testing.T, args ...string) *exec.Cmd {
 // App returns starter as a server program has it: with its settings loaded.
 func (c *CLI) App(t *testing.T) *command.App {
 	t.Helper()
-	return &command.App{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard, Exact: io.Discard, Drawn: io.Discard, Output: command.OutputText,
+	a := &command.App{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard, Exact: io.Discard, Drawn: io.Discard, Output: command.OutputText,
 		Getenv: func(name string) string { return c.Env[name] }, Cfg: c.Config(t)}
+	t.Cleanup(a.Close)
+	return a
 }
 
 // Begin runs a command that shows its progress at each interval, until it ends or is stopped.

@@ -39,6 +39,7 @@ func dreamCommand(a *command.App) *cobra.Command {
 	f.IntVar(&in.LookbackDays, "lookback", 0, "days to read, that day included (default: all with unread records)")
 	f.BoolVar(&in.Force, "force", false, "dream although nothing is new")
 	f.BoolVar(&in.DryRun, "dry-run", false, "show the changes that the dream would make, and make none")
+	a.Answers(cmd, Dreamt{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		in.User, in.Agent = o.User, o.Agent
 		if err := in.Validate(); err != nil {
@@ -64,7 +65,6 @@ func dream(ctx context.Context, a *command.App, o *command.Owner, in schema.Deep
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	out := Dreamt{Dropped: []schema.DroppedItem{}}
 	if out.Result, out.Joined, err = runDream(ctx, a, o, in); err != nil {
 		return err
@@ -87,7 +87,6 @@ func runDream(ctx context.Context, a *command.App, o *command.Owner, in schema.D
 	if err != nil {
 		return result, false, err
 	}
-	defer c.Close()
 	bar := progress.New(a, 1, "dreams done")
 	defer bar.Finish()
 	id := in.WorkflowID()

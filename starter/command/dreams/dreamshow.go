@@ -28,6 +28,7 @@ func dreamShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
+	a.Answers(cmd, shownDream{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		ordinal := 0
 		if len(args) > 0 {
@@ -42,7 +43,7 @@ func dreamShowCommand(a *command.App) *cobra.Command {
 			case err != nil:
 				return err
 			case d.Ordinal == 0 && ordinal > 0:
-				return command.Usagef("there is no dream %d of %s: dream list shows them all", ordinal, command.Unbroken(o.String()))
+				return command.Missingf("there is no dream %d of %s: dream list shows them all", ordinal, command.Unbroken(o.String()))
 			case d.Ordinal == 0:
 				_, _ = fmt.Fprintln(a.ErrOut, noDream(o))
 			}

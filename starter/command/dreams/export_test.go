@@ -13,7 +13,6 @@ type (
 	Backfilled      = backfilled
 	Comparison      = comparison
 	Duration        = duration
-	Schedule        = schedule
 	ShownDream      = shownDream
 	Source          = source
 	Triggered       = triggered

@@ -17,7 +17,6 @@ func withTiers(ctx context.Context, a *command.App, fn func(*tier.Tables) error)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	return mistaken(fn(tier.NewTables(conn)))
 }
 

@@ -320,7 +320,7 @@ func TestMemoryRestore(t *testing.T) {
 	lines := commandtest.Decode[[]tier.VersionLine](t, r.Of(commandtest.Someone, "memory", "history", "--limit", "1", "-o", "json"))
 	require.Equal(t, 1, lines[0].Restored)
 	require.Equal(t, "it was 더 나은", lines[0].Reason)
-	require.Equal(t, command.Actor(), lines[0].Actor)
+	require.Equal(t, (&command.App{}).Actor(), lines[0].Actor)
 	require.Contains(t, r.Of(commandtest.Someone, "memory", "diff").Out, "edited: version 1, which was restored, does not hold it")
 
 	o = r.Of(commandtest.Someone, "memory", "restore", "1")

@@ -38,6 +38,7 @@ func memoryDiffCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
+	a.Answers(cmd, comparison{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		var given []int
 		for i, arg := range args {

@@ -19,6 +19,7 @@ func memoryHistoryCommand(a *command.App) *cobra.Command {
 	o, p := &command.Owner{}, &command.Page{}
 	o.Add(f)
 	p.Add(f, command.DefaultPage, command.MaxPage, "the newest first")
+	a.Answers(cmd, []tier.VersionLine{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err

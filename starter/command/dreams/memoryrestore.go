@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
@@ -24,13 +23,14 @@ func memoryRestoreCommand(a *command.App) *cobra.Command {
 	o := &command.Owner{}
 	o.Add(f)
 	reason := f.String("reason", "", "why, for the history")
+	a.Answers(cmd, tier.RestoreResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		version, err := number("version", args[0], 1)
 		if err != nil {
 			return err
 		}
 		c := tier.RestoreCommand{
-			User: o.User, Agent: o.Agent, RequestID: uuid.NewString(), Actor: command.Actor(), At: time.Now().UTC(), Reason: *reason, Version: version,
+			User: o.User, Agent: o.Agent, RequestID: a.NewID(), Actor: a.Actor(), At: time.Now().UTC(), Reason: *reason, Version: version,
 		}
 		var result tier.RestoreResult
 		update := boundary.Update{Name: schema.UpdateRestore, ID: c.RequestID, Arg: c}

@@ -11,6 +11,12 @@ import (
 	"axiommind/starter/command"
 )
 
+// shownSources is core memory with the sources of its items, by their texts.
+type shownSources struct {
+	tier.Core
+	Origins map[string]source `json:"origins"`
+}
+
 func memoryShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "print core memory, which is MEMORY.md, or the sources of its items",
@@ -23,6 +29,7 @@ func memoryShowCommand(a *command.App) *cobra.Command {
 	version := f.Int("version", 0, "version to print, as memory history lists it (default: the current one)")
 	sources := f.Bool("sources", false, "list the items instead, each with its source")
 	a.Complete(cmd, "version", command.VersionNumbers)
+	a.Answers(cmd, tier.Core{}, shownSources{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if f.Changed("version") && *version < 1 {
 			return command.Usagef("--version %d: want 1 or more", *version)
@@ -31,7 +38,6 @@ func memoryShowCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		core, err := readCore(ctx, tier.NewTables(conn), o, *version)
 		if err != nil {
 			return err
@@ -44,10 +50,7 @@ func memoryShowCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shown := struct {
-				tier.Core
-				Origins map[string]source `json:"origins"`
-			}{core, found}
+			shown := shownSources{core, found}
 			return a.Print(command.OrNull(shown, core.Version > 0), func(w io.Writer) error { return printSources(w, core.Items, found) })
 		}
 		return a.Print(command.OrNull(core, core.Version > 0), func(w io.Writer) error {

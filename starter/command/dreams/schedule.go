@@ -21,8 +21,8 @@ import (
 	"axiommind/starter/command"
 )
 
-// schedule is a Temporal Schedule that runs dreams.
-type schedule struct {
+// Schedule is a Temporal Schedule that runs dreams.
+type Schedule struct {
 	ID string `json:"id"`
 	ScheduleDefinition
 	Paused bool   `json:"paused"`
@@ -122,13 +122,13 @@ func (d ScheduleDefinition) applyCommand() string {
 }
 
 // parseSchedule parses the server's description of a schedule. ok is false if the schedule does not dream.
-func parseSchedule(id string, d *client.ScheduleDescription) (s schedule, ok bool, err error) {
+func parseSchedule(id string, d *client.ScheduleDescription) (s Schedule, ok bool, err error) {
 	action, is := d.Schedule.Action.(*client.ScheduleWorkflowAction)
 	if !is {
 		return s, false, nil
 	}
 	workflow, _ := action.Workflow.(string)
-	s = schedule{ID: id, ScheduleDefinition: ScheduleDefinition{Workflow: workflow}}
+	s = Schedule{ID: id, ScheduleDefinition: ScheduleDefinition{Workflow: workflow}}
 	switch workflow {
 	case schema.WorkflowDreamNight:
 		in, err := inputOf[schema.DreamNightInput](action)
@@ -212,7 +212,7 @@ func memoNumber(v any) (n int) {
 }
 
 // describeSchedule reads one schedule. ok is false if no schedule with the id dreams.
-func describeSchedule(ctx context.Context, c client.Client, id string) (s schedule, ok bool, err error) {
+func describeSchedule(ctx context.Context, c client.Client, id string) (s Schedule, ok bool, err error) {
 	d, err := c.ScheduleClient().GetHandle(ctx, id).Describe(ctx)
 	var missing *serviceerror.NotFound
 	switch {
@@ -225,12 +225,12 @@ func describeSchedule(ctx context.Context, c client.Client, id string) (s schedu
 }
 
 // listSchedules reads all schedules that dream, by id.
-func listSchedules(ctx context.Context, c client.Client) ([]schedule, error) {
+func listSchedules(ctx context.Context, c client.Client) ([]Schedule, error) {
 	it, err := c.ScheduleClient().List(ctx, client.ScheduleListOptions{PageSize: 100})
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	schedules := []schedule{}
+	schedules := []Schedule{}
 	for it.HasNext() {
 		entry, err := it.Next()
 		if err != nil {
@@ -247,14 +247,14 @@ func listSchedules(ctx context.Context, c client.Client) ([]schedule, error) {
 			schedules = append(schedules, s)
 		}
 	}
-	slices.SortFunc(schedules, func(a, b schedule) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(schedules, func(a, b Schedule) int { return cmp.Compare(a.ID, b.ID) })
 	return schedules, nil
 }
 
 const noSchedule = "there is no schedule of nightly dreams; create one with: starter schedule apply"
 
 // findSchedule returns the schedule with the given id or beginning of an id. Without arguments it returns the only schedule.
-func findSchedule(ctx context.Context, c client.Client, args []string) (schedule, error) {
+func findSchedule(ctx context.Context, c client.Client, args []string) (Schedule, error) {
 	given := ""
 	if len(args) > 0 {
 		given = strings.TrimSpace(args[0])
@@ -268,13 +268,13 @@ func findSchedule(ctx context.Context, c client.Client, args []string) (schedule
 	}
 	all, err := listSchedules(ctx, c)
 	if err != nil {
-		return schedule{}, err
+		return Schedule{}, err
 	}
 	return pickSchedule(all, given)
 }
 
-func pickSchedule(all []schedule, given string) (schedule, error) {
-	var found []schedule
+func pickSchedule(all []Schedule, given string) (Schedule, error) {
+	var found []Schedule
 	var names []string
 	for _, s := range all {
 		names = append(names, s.ID)
@@ -284,19 +284,19 @@ func pickSchedule(all []schedule, given string) (schedule, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return schedule{}, command.Usagef(noSchedule)
+		return Schedule{}, command.Missingf(noSchedule)
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return schedule{}, command.Usagef("there is no schedule %q; there %s", given, areNames(names))
+		return Schedule{}, command.Missingf("there is no schedule %q; there %s", given, areNames(names))
 	case given == "":
-		return schedule{}, command.Usagef("say which schedule: there %s", areNames(names))
+		return Schedule{}, command.Usagef("say which schedule: there %s", areNames(names))
 	}
 	names = names[:0]
 	for _, s := range found {
 		names = append(names, s.ID)
 	}
-	return schedule{}, command.Usagef("schedule %q is ambiguous: there %s", given, areNames(names))
+	return Schedule{}, command.Usagef("schedule %q is ambiguous: there %s", given, areNames(names))
 }
 
 // maxNames bounds the names in an error.

@@ -55,6 +55,7 @@ func scheduleApplyCommand(a *command.App) *cobra.Command {
 	f.IntVar(&o.LookbackDays, "lookback", 0, "days to read (default: all that no dream has read)")
 	f.IntVar(&o.atOnce, "at-once", schema.DreamsAtOnce, "memories at a time")
 	f.BoolVar(&o.paused, "paused", false, "pause it, or with --paused=false resume it (default: leave that as it is)")
+	a.Answers(cmd, appliedSchedule{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := o.check(a.Getenv); err != nil {
 			return err
@@ -63,7 +64,6 @@ func scheduleApplyCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer c.Close()
 		applied, err := o.apply(ctx, c)
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ const (
 // appliedSchedule is the result of apply.
 type appliedSchedule struct {
 	Outcome string `json:"outcome"`
-	schedule
+	Schedule
 }
 
 // apply creates the schedule, or updates an existing one.
@@ -187,7 +187,7 @@ func (o *applyOptions) apply(ctx context.Context, c client.Client) (applied appl
 	if err != nil {
 		return applied, fmt.Errorf("read schedule %q: %w", id, err)
 	}
-	applied.schedule, _, err = parseSchedule(id, d)
+	applied.Schedule, _, err = parseSchedule(id, d)
 	return applied, err
 }
 

@@ -45,12 +45,12 @@ func scheduleBackfillCommand(a *command.App) *cobra.Command {
 				return err
 			}
 		}
-		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error { return backfill(ctx, a, c, s, *from, *to) })
+		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error { return backfill(ctx, a, c, s, *from, *to) })
 	})
 }
 
 // backfill runs the schedule for each of its times from from to to, one run after the other.
-func backfill(ctx context.Context, a *command.App, c client.Client, s *schedule, from, to string) error {
+func backfill(ctx context.Context, a *command.App, c client.Client, s *Schedule, from, to string) error {
 	begin, end, err := s.between(from, to, time.Now())
 	if err != nil {
 		return err

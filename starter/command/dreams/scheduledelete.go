@@ -15,8 +15,9 @@ func scheduleDeleteCommand(a *command.App) *cobra.Command {
 		Use: "delete [SCHEDULE]", Short: "delete a schedule",
 	}
 	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	a.Answers(cmd, &Schedule{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error {
 			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Delete(ctx); err != nil {
 				return fmt.Errorf("delete schedule %q: %w", s.ID, err)
 			}

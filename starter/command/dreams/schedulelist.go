@@ -13,12 +13,12 @@ func scheduleListCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "list the schedules, with their last and missed runs",
 	}
+	a.Answers(cmd, []Schedule{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		c, err := a.Temporal(ctx)
 		if err != nil {
 			return err
 		}
-		defer c.Close()
 		schedules, err := listSchedules(ctx, c)
 		if err != nil {
 			return err

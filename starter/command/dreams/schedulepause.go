@@ -19,8 +19,9 @@ func schedulePauseCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")
 	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	a.Answers(cmd, &Schedule{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error {
 			if *note == "" {
 				*note = "paused with starter on " + time.Now().Format(time.DateOnly)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // when formats the time in the schedule's time zone.
-func (s *schedule) when(t time.Time) string {
+func (s *Schedule) when(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
@@ -24,7 +24,7 @@ func (s *schedule) when(t time.Time) string {
 }
 
 // next describes the time of the next run.
-func (s *schedule) next() string {
+func (s *Schedule) next() string {
 	switch {
 	case s.Paused:
 		return "paused"
@@ -34,10 +34,10 @@ func (s *schedule) next() string {
 	return s.when(*s.Next)
 }
 
-func (s *schedule) plan() string { return s.Cron + " " + s.TimeZone }
+func (s *Schedule) plan() string { return s.Cron + " " + s.TimeZone }
 
 func printApplied(w io.Writer, applied appliedSchedule) error {
-	s := &applied.schedule
+	s := &applied.Schedule
 	var b strings.Builder
 	command.Say(&b, "%s %s: dreams of %s at '%s' in %s, up to %s later", applied.Outcome, s.ID, s.scope(), s.Cron, s.TimeZone, s.Jitter)
 	switch {
@@ -53,7 +53,7 @@ func printApplied(w io.Writer, applied appliedSchedule) error {
 	return err
 }
 
-func printSchedules(w io.Writer, schedules []schedule) error {
+func printSchedules(w io.Writer, schedules []Schedule) error {
 	if len(schedules) == 0 {
 		_, err := fmt.Fprintln(w, noSchedule)
 		return err
@@ -84,14 +84,14 @@ func printSchedules(w io.Writer, schedules []schedule) error {
 }
 
 // warn writes the lost runs and the remedy.
-func warn(b *strings.Builder, s *schedule) {
+func warn(b *strings.Builder, s *Schedule) {
 	if lost := s.lost(); lost != "" {
 		command.Say(b, "!! %s: %s\n   → %s\n", s.ID, lost, s.mend())
 	}
 }
 
 // lost describes how many runs were lost, and why. It is empty if there are none.
-func (s *schedule) lost() string {
+func (s *Schedule) lost() string {
 	var parts []string
 	if s.Missed > 0 {
 		parts = append(parts, fmt.Sprintf("%s missed while Temporal was away for longer than %s", command.Plural(s.Missed, "run was", "runs were"), s.CatchUp))
@@ -103,7 +103,7 @@ func (s *schedule) lost() string {
 }
 
 // mend describes the remedy for lost runs.
-func (s *schedule) mend() string {
+func (s *Schedule) mend() string {
 	text := "run them: " + build.Command("schedule", "backfill", s.ID) + " --from DAY --to DAY"
 	if s.LookbackDays == 0 {
 		text += " (no day is lost without: the next run reads all that no dream has read)"
@@ -111,7 +111,7 @@ func (s *schedule) mend() string {
 	return text
 }
 
-func printSchedule(w io.Writer, s *schedule) error {
+func printSchedule(w io.Writer, s *Schedule) error {
 	var b strings.Builder
 	command.Say(&b, "%s dreams of %s\n", s.ID, s.scope())
 	for _, line := range [][2]string{
@@ -142,7 +142,7 @@ func printSchedule(w io.Writer, s *schedule) error {
 	return nil
 }
 
-func (s *schedule) reads() string {
+func (s *Schedule) reads() string {
 	text := "all days that no dream has read"
 	if s.LookbackDays > 0 {
 		text = "the last " + command.Plural(s.LookbackDays, "day", "days")

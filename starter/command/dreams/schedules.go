@@ -15,12 +15,11 @@ import (
 )
 
 // withSchedule runs fn with the schedule that the arguments select.
-func withSchedule(ctx context.Context, a *command.App, args []string, fn func(client.Client, *schedule) error) error {
+func withSchedule(ctx context.Context, a *command.App, args []string, fn func(client.Client, *Schedule) error) error {
 	c, err := a.Temporal(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	s, err := findSchedule(ctx, c, args)
 	if err != nil {
 		return err
@@ -37,7 +36,7 @@ func sayOf(a *command.App, v any, format string, args ...any) error {
 }
 
 // learn reads how the recent runs ended.
-func (s *schedule) learn(ctx context.Context, c client.Client) error {
+func (s *Schedule) learn(ctx context.Context, c client.Client) error {
 	for i := range s.Recent {
 		if err := s.Recent[i].learn(ctx, c, s.Workflow); err != nil {
 			return err
@@ -50,7 +49,7 @@ func (s *schedule) learn(ctx context.Context, c client.Client) error {
 const triggerPatience = 30 * time.Second
 
 // begun waits for the start of a run that is newer than the schedule's description.
-func (s *schedule) begun(ctx context.Context, c client.Client) (run scheduleRun, err error) {
+func (s *Schedule) begun(ctx context.Context, c client.Client) (run scheduleRun, err error) {
 	waiting, cancel := context.WithTimeout(ctx, triggerPatience)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -75,7 +74,7 @@ func (s *schedule) begun(ctx context.Context, c client.Client) (run scheduleRun,
 
 // between returns the interval to backfill. Days are in the schedule's time zone, and the last day is included. Times in the
 // future are excluded.
-func (s *schedule) between(from, to string, now time.Time) (begin, end time.Time, err error) {
+func (s *Schedule) between(from, to string, now time.Time) (begin, end time.Time, err error) {
 	zone, err := time.LoadLocation(s.TimeZone)
 	if err != nil {
 		return begin, end, fmt.Errorf("read schedule %q: %w", s.ID, err)
@@ -103,7 +102,7 @@ func (s *schedule) between(from, to string, now time.Time) (begin, end time.Time
 }
 
 // see records that the runs missed and skipped until now have been backfilled.
-func (s *schedule) see(ctx context.Context, handle client.ScheduleHandle) error {
+func (s *Schedule) see(ctx context.Context, handle client.ScheduleHandle) error {
 	if s.Missed == 0 && s.Skipped == 0 {
 		return nil
 	}
@@ -160,7 +159,6 @@ func scheduleIDs(ctx context.Context, r command.Request) []command.Suggestion {
 	if err != nil {
 		return nil
 	}
-	defer c.Close()
 	schedules, err := listSchedules(ctx, c)
 	if err != nil {
 		return nil

@@ -15,8 +15,9 @@ func scheduleShowCommand(a *command.App) *cobra.Command {
 		Use: "show [SCHEDULE]", Short: "show a schedule and its latest runs",
 	}
 	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	a.Answers(cmd, &Schedule{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error {
 			if err := s.learn(ctx, c); err != nil {
 				return err
 			}

@@ -17,15 +17,15 @@ import (
 func TestPrintSchedules(t *testing.T) {
 	t.Parallel()
 	next := time.Date(2026, 6, 8, 1, 30, 0, 0, time.UTC)
-	s := schedule{
+	s := Schedule{
 		ID: schema.DreamSchedule, Next: &next, Missed: 2, Skipped: 1,
 		ScheduleDefinition: ScheduleDefinition{Cron: "30 3 * * *", TimeZone: "Europe/Berlin", CatchUp: duration(6 * time.Hour)},
 		Recent:             []scheduleRun{{Scheduled: next.AddDate(0, 0, -1), Status: "completed", Summary: "night\nof"}},
 	}
-	paused := schedule{ID: "axiommind-dream/ann", Paused: true, Note: "a\nb", ScheduleDefinition: ScheduleDefinition{
+	paused := Schedule{ID: "axiommind-dream/ann", Paused: true, Note: "a\nb", ScheduleDefinition: ScheduleDefinition{
 		User: "ann", Cron: "@every 12h", TimeZone: "Nowhere", LookbackDays: 2}, Skipped: 3}
 	var b strings.Builder
-	require.NoError(t, printSchedules(&b, []schedule{s, paused}))
+	require.NoError(t, printSchedules(&b, []Schedule{s, paused}))
 	require.Equal(t, `SCHEDULE             DREAMS OF     WHEN                      NEXT                   LAST                   ENDED      MISSED  SKIPPED
 axiommind-dream      all memories  30 3 * * * Europe/Berlin  2026-06-08 03:30 CEST  2026-06-07 03:30 CEST  completed       2        1
 axiommind-dream/ann  user ann      @every 12h Nowhere        paused                 -                      -               0        3

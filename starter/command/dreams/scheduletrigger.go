@@ -28,14 +28,15 @@ func scheduleTriggerCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	wait := f.Bool("wait", false, "wait until the run has ended")
 	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	a.Answers(cmd, triggered{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *schedule) error { return trigger(ctx, a, c, s, *wait) })
+		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error { return trigger(ctx, a, c, s, *wait) })
 	})
 }
 
 // trigger runs the schedule now. If a run is active, the new one begins after it, because it may be needed for later
 // sessions.
-func trigger(ctx context.Context, a *command.App, c client.Client, s *schedule, wait bool) error {
+func trigger(ctx context.Context, a *command.App, c client.Client, s *Schedule, wait bool) error {
 	options := client.ScheduleTriggerOptions{Overlap: enums.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE}
 	if err := c.ScheduleClient().GetHandle(ctx, s.ID).Trigger(ctx, options); err != nil {
 		return fmt.Errorf("trigger schedule %q: %w", s.ID, err)

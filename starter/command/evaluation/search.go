@@ -121,7 +121,6 @@ func evalRuns(ctx context.Context, a *command.App, o *evalOptions, report *evalR
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	weaviate, err := service.ConnectWeaviate(ctx, a.Cfg)
 	if err != nil {
 		return command.NotUp(err)

@@ -22,6 +22,7 @@ func addCommand(a *command.App) *cobra.Command {
 	x.add(f, fact.OpCreate, "the memory")
 	x.addFields()
 	x.addProject()
+	a.Answers(cmd, fact.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/boundary"
@@ -92,7 +91,7 @@ func textOf(words []string) (*string, error) {
 
 // tell sends the command with a new request id to the memory's writer and waits for the result.
 func tell(ctx context.Context, a *command.App, c fact.Command) (result fact.Result, err error) {
-	c.RequestID, c.Actor, c.At = uuid.NewString(), command.Actor(), time.Now().UTC()
+	c.RequestID, c.Actor, c.At = a.NewID(), a.Actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
 		return result, command.BadUsage(err)
 	}

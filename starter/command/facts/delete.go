@@ -20,6 +20,7 @@ func deleteCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpDelete, "the fact")
+	a.Answers(cmd, []fact.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := x.take(); err != nil {
 			return err

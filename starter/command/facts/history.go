@@ -22,6 +22,7 @@ func historyCommand(a *command.App) *cobra.Command {
 	o, p := &command.Owner{}, &command.Page{}
 	o.Add(f)
 	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
+	a.Answers(cmd, []fact.Change{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := p.Check(); err != nil {
 			return err

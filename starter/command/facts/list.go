@@ -20,7 +20,6 @@ func withFacts(ctx context.Context, a *command.App, fn func(conn driver.Conn, t 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	return fn(conn, fact.NewTables(conn))
 }
 
@@ -35,6 +34,7 @@ func listCommand(a *command.App) *cobra.Command {
 	f.StringVar(&s.Category, "category", "", "only facts of the category: "+strings.Join(schema.FactCategories(), ", "))
 	f.BoolVar(&s.Gone, "all", false, "include deleted and evicted facts, with the reasons")
 	p.Add(f, command.DefaultPage, command.MaxPage, "the oldest first")
+	a.Answers(cmd, []fact.Fact{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err

@@ -20,6 +20,7 @@ func profileClearCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	x := &factFlags{}
 	x.add(f, fact.OpSection, "the section")
+	a.Answers(cmd, []fact.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := x.take(); err != nil {
 			return err

@@ -21,6 +21,7 @@ func profileSetCommand(a *command.App) *cobra.Command {
 	x.add(f, fact.OpSection, "the section")
 	x.addConfidence(1)
 	x.addProject()
+	a.Answers(cmd, fact.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err

@@ -26,6 +26,7 @@ func profileShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
+	a.Answers(cmd, shownProfile{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		return withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
 			// The version is read first: a stale version is refused later, a version newer than the rows would not be.

@@ -40,6 +40,7 @@ func showCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
+	a.Answers(cmd, shownFact{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		return withFacts(ctx, a, func(conn driver.Conn, t *fact.Tables) error {
 			found, err := resolveFact(ctx, t, o, args[0])

@@ -21,6 +21,7 @@ func updateCommand(a *command.App) *cobra.Command {
 	x.add(f, fact.OpUpdate, "the fact")
 	x.addFields()
 	content := f.String("content", "", "new text of the fact")
+	a.Answers(cmd, fact.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) (err error) {
 		if err = x.take(); err != nil {
 			return err

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -59,9 +58,9 @@ func (o *enqueueOptions) check() error {
 }
 
 // conversation returns the session as it is enqueued.
-func (o *enqueueOptions) conversation(session string) client.Conversation {
+func (o *enqueueOptions) conversation(id, session string) client.Conversation {
 	return client.Conversation{
-		ID: uuid.NewString(), Project: o.Input.Project, User: o.Input.User, Agent: o.Input.Agent, Thread: session, Now: o.now,
+		ID: id, Project: o.Input.Project, User: o.Input.User, Agent: o.Input.Agent, Thread: session, Now: o.now,
 		Flush: o.Input.Flush, IncludeTools: o.Input.IncludeTools, Debounce: o.debounce, MaxWait: o.maxWait,
 	}
 }
@@ -83,6 +82,7 @@ the next such command or by a worker.`,
 	f.BoolVar(&o.messages, "messages", false, "the file holds messages of --session that are new, as JSON lines of role, content and,\nwhere they are known, id and at")
 	a.Complete(cmd, "format", command.Fixed(formatNames()...))
 	a.Complete(cmd, "flush-reason", command.Fixed(flushReasons()...))
+	a.Answers(cmd, enqueueReport{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error { return enqueue(ctx, a, o, args[0]) })
 }
 
@@ -119,7 +119,6 @@ func enqueue(ctx context.Context, a *command.App, o *enqueueOptions, path string
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }()
 	report := enqueueReport{Sessions: refused}
 	for _, each := range conversations {
 		limited, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -159,7 +158,7 @@ func conversations(ctx context.Context, a *command.App, o *enqueueOptions, path 
 		if err != nil {
 			return nil, nil, err
 		}
-		whole := o.conversation(o.Input.SessionID)
+		whole := o.conversation(a.NewID(), o.Input.SessionID)
 		whole.Messages = each
 		return []client.Conversation{whole}, []enqueuedSession{}, nil
 	}
@@ -188,7 +187,7 @@ func conversations(ctx context.Context, a *command.App, o *enqueueOptions, path 
 				refused = append(refused, enqueuedSession{Session: j.Input.SessionID, File: path, Error: j.Error})
 				continue
 			}
-			each := o.conversation(j.Input.SessionID)
+			each := o.conversation(a.NewID(), j.Input.SessionID)
 			each.File, each.Format, each.Signals = path, o.Input.Format, &j.Signals
 			all = append(all, each)
 		}

@@ -181,7 +181,6 @@ func processAlone(ctx context.Context, a *command.App, o *ProcessOptions, j *pro
 	if err != nil {
 		return err
 	}
-	defer temporalClient.Close()
 	bar := progress.New(a, 1, "sessions done")
 	defer bar.Finish()
 	if err := processOne(ctx, temporalClient, o, j, bar); err != nil {

@@ -27,7 +27,6 @@ func importAll(ctx context.Context, a *command.App, o *ProcessOptions, path stri
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	if path, err = filepath.Abs(path); err != nil {
 		return fmt.Errorf("find path %q: %w", path, err)
 	}

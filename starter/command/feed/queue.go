@@ -26,12 +26,12 @@ func queueCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
+	a.Answers(cmd, schema.QueueState{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		c, err := a.Temporal(ctx)
 		if err != nil {
 			return err
 		}
-		defer c.Close()
 		state, runs, err := readQueue(ctx, c, o)
 		if err != nil {
 			return err

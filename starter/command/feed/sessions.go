@@ -23,6 +23,7 @@ func sessionsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
 	var p command.Page
 	p.Add(f, command.DefaultPage, command.MaxPage, "the last processed first")
+	a.Answers(cmd, []build.SessionRow{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err
@@ -31,7 +32,6 @@ func sessionsCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		filter.Limit, filter.Offset = p.Ask(), p.Offset
 		rows, err := build.Sessions(ctx, conn, eventlog.New(conn, eventlog.Options{}), filter)
 		if err != nil {

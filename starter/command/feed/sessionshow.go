@@ -24,6 +24,7 @@ func sessionShowCommand(a *command.App) *cobra.Command {
 	f.StringVar(&key.Project, "project", "default", "project of the session")
 	f.StringVar(&key.User, "user", "default", "user of the session")
 	f.StringVar(&key.Agent, "agent", "", "agent of the session")
+	a.Answers(cmd, tier.RunningSession{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		key.SessionID = args[0]
 		if err := key.Validate(); err != nil {
@@ -33,7 +34,6 @@ func sessionShowCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		if key.SessionID, err = command.FindSession(ctx, conn, key); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func sessionShowCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		if shown.Messages == 0 && shown.PendingTranscripts == 0 {
-			return command.Usagef("there is no session %q of project %q, user %q and agent %q", key.SessionID, key.Project, key.User, key.Agent)
+			return command.Missingf("there is no session %q of project %q, user %q and agent %q", key.SessionID, key.Project, key.User, key.Agent)
 		}
 		return a.Print(shown, func(w io.Writer) error { return printRunning(w, shown) })
 	})

@@ -89,7 +89,6 @@ func watch(ctx context.Context, a *command.App, o *WatchOptions, dirs []string) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }()
 	state, err := watchstate.Open(a.Cfg.State, roots, o.Input)
 	if err != nil {
 		return err
@@ -289,7 +288,7 @@ func (w *watcher) read(ctx context.Context, path string, mark watchstate.Mark, k
 		if before, is := known.Sessions[watchstate.Hashed(s.ID)]; is {
 			next.Sessions[watchstate.Hashed(s.ID)] = before
 		}
-		each := w.o.conversation(s.ID)
+		each := w.o.conversation(w.app.NewID(), s.ID)
 		signals := client.FindSignals(s.Messages)
 		each.File, each.Format, each.Signals = path, w.o.Input.Format, &signals
 		w.waiting = append(w.waiting, watchstate.Session{Conversation: each, Fingerprint: fingerprint})

@@ -32,6 +32,7 @@ func doctorCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	timeout := f.Duration("connect-timeout", command.DoctorPatience, "how long each server may take to answer")
+	a.Answers(cmd, []command.Check{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		a.Cfg.ConnectTimeout = *timeout
 		checks := diagnose(ctx, a)

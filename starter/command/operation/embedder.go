@@ -31,12 +31,12 @@ func embedderStatusCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "show the embedder of searches, and the progress of another one",
 	}
+	a.Answers(cmd, embedderReport{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		conn, err := a.ClickHouse(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		report, err := embedders(ctx, a, conn, OwnEmbedder(ctx, a))
 		if err != nil {
 			return err

@@ -67,7 +67,6 @@ func rebuild(ctx context.Context, a *command.App, in schema.RebuildInput) error 
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	var report rebuildReport
 	if report.RebuildResult, report.Joined, err = runRebuild(ctx, a, c, in); err != nil {
 		return err

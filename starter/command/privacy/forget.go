@@ -48,11 +48,12 @@ func forgetCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.Agent, "agent", "", "with --session: its agent")
 	f.StringVar(&o.Query, "query", "", "text to forget: all messages, memories, facts and so on that hold it, of --user or --project")
 	f.StringVar(&o.Because, "because", "", "why, for the audit trail; must not contain the erased content")
-	f.StringVar(&o.By, "by", command.Actor(), "who wants it, for the audit trail")
+	f.StringVar(&o.By, "by", a.Actor(), "who wants it, for the audit trail")
 	f.StringVar(&o.ID, "id", "", "id of the erasure to continue, from forget list (default: one of the same target, or a new one)")
 	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
 	f.BoolVar(&o.printInput, "print-input", false, "erase nothing: print the signed input of the workflow forget, for Temporal's web interface")
 	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for remains of an erasure with the same target")
+	a.Answers(cmd, forgetPreview{}, schema.ForgetResult{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		o.keepTyped(a.Typed)
 		return forget(ctx, a, o)
@@ -98,7 +99,6 @@ func forget(ctx context.Context, a *command.App, o *forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	log := eventlog.New(conn, eventlog.Options{})
 	plan, err := planForget(ctx, a, conn, log, o)
 	if err != nil {
@@ -244,7 +244,6 @@ func runForget(ctx context.Context, a *command.App, o *forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	if err := checkEraser(ctx, a, c); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func forgetLiftCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	p := schema.ErasureLiftedPayload{}
-	f.StringVar(&p.By, "by", command.Actor(), "who wants it, for the audit trail")
+	f.StringVar(&p.By, "by", a.Actor(), "who wants it, for the audit trail")
 	f.StringVar(&p.Because, "because", "", "why, for the audit trail")
 	cmd.ValidArgsFunction = a.Arguments(erasureIDs)
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
@@ -29,7 +29,6 @@ func forgetLiftCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		log := eventlog.New(conn, eventlog.Options{})
 		found, err := erase.Find(ctx, log, strings.TrimSuffix(args[0], "…"))
 		if err != nil {
@@ -56,7 +55,6 @@ func erasureIDs(ctx context.Context, r command.Request) []command.Suggestion {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = conn.Close() }()
 	all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
 	if err != nil {
 		return nil

@@ -22,6 +22,7 @@ func forgetListCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	p := &command.Page{}
 	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
+	a.Answers(cmd, []schema.Erasure{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err
@@ -30,7 +31,6 @@ func forgetListCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
 		if err != nil {
 			return err

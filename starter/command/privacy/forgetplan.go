@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
@@ -79,7 +78,7 @@ func findErasure(ctx context.Context, a *command.App, log *eventlog.Store, o *fo
 		if o.verify {
 			return false, command.Usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
 		}
-		o.ID, o.fresh = uuid.NewString(), true
+		o.ID, o.fresh = a.NewID(), true
 		return false, nil
 	}
 	o.ID = e.ID

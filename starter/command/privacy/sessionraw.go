@@ -54,7 +54,6 @@ func sessionRaw(ctx context.Context, a *command.App, o sessionRawOptions) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	if o.key.SessionID, err = command.FindSession(ctx, conn, o.key); err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func sessionRaw(ctx context.Context, a *command.App, o sessionRawOptions) error 
 		return err
 	}
 	if logged.Len() == 0 {
-		return command.Usagef("there is no session %q of project %q, user %q and agent %q", o.key.SessionID, o.key.Project, o.key.User, o.key.Agent)
+		return command.Missingf("there is no session %q of project %q, user %q and agent %q", o.key.SessionID, o.key.Project, o.key.User, o.key.Agent)
 	}
 	originals, err := logged.Originals(ctx, ring)
 	if err != nil {

@@ -92,7 +92,6 @@ func ReadBatch(ctx context.Context, a *command.App, id string) (batch.Report, er
 	if err != nil {
 		return batch.Report{}, err
 	}
-	defer func() { _ = conn.Close() }()
 	return batch.Read(ctx, eventlog.New(conn, eventlog.Options{}), id)
 }
 

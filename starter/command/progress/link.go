@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/starter/command"
-	"axiommind/worker/service"
 )
 
 // askPatience is how long a list waits for Temporal, which it queries only for state that ClickHouse lacks.
@@ -21,9 +19,7 @@ const askPatience = 2 * time.Second
 
 // TemporalNow connects to Temporal, and waits at most askPatience.
 func TemporalNow(ctx context.Context, a *command.App) (client.Client, error) {
-	cfg := a.Cfg
-	cfg.ConnectTimeout = min(cfg.ConnectTimeout, askPatience)
-	return service.ConnectTemporal(ctx, cfg, slog.New(slog.DiscardHandler))
+	return a.TemporalWithin(ctx, askPatience)
 }
 
 // AskRunning calls use with a function that distinguishes running builds from interrupted ones. If Temporal is unreachable,
@@ -34,7 +30,6 @@ func AskRunning(ctx context.Context, a *command.App, use func(build.Running) err
 		notAsked(a, err)
 		return use(nil)
 	}
-	defer c.Close()
 	ask := build.RunningSessions(c)
 	return use(func(ctx context.Context, ids []string) (map[string]bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
@@ -74,7 +69,6 @@ func SurelyRunning(ctx context.Context, a *command.App, workflowIDs []string) (m
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, AnswerTimeout)
 	defer cancel()
 	return build.RunningSessions(c)(ctx, workflowIDs)

@@ -36,6 +36,7 @@ func contextCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.query, "query", "", "print memories related to this text first (default: by confidence)")
 	f.IntVar(&o.budget, "max-tokens", schema.DefaultMaxTokens, "most tokens")
 	f.StringVar(&o.count, "count", client.CountTiktoken, "how tokens are counted: tiktoken (cl100k_base), or estimate, which is faster")
+	a.Answers(cmd, contextOutput{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if o.budget < 1 {
 			return command.Usagef("--max-tokens %d: want at least 1", o.budget)
@@ -71,7 +72,6 @@ func recallContext(ctx context.Context, a *command.App, o *contextOptions) error
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }()
 	known, err := c.Context(ctx, client.ContextRequest{
 		User: o.User, Agent: o.Agent, Project: o.project, Query: o.query, MaxTokens: o.budget, Counter: o.count,
 	})

@@ -26,6 +26,7 @@ func entryConfirmCommand(a *command.App) *cobra.Command {
 	f.StringVar(&c.Project, "project", "default", "project of the entries")
 	var m modelFlags
 	m.add(f)
+	a.Answers(cmd, graduate.CommandResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := m.check(args); err != nil {
 			return err
@@ -64,7 +65,6 @@ func state(ctx context.Context, a *command.App, in schema.ProcessSessionInput) e
 	if err != nil {
 		return err
 	}
-	defer temporalClient.Close()
 	_, err = stateEntry(ctx, temporalClient, in)
 	return err
 }
@@ -85,7 +85,6 @@ func NamedEntries(ctx context.Context, a *command.App, project string, given []s
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }()
 	reader := entry.NewReader(conn)
 	var rows []entry.Row
 	for _, id := range given {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -72,9 +71,8 @@ func confirmByModel(ctx context.Context, a *command.App, project string, given [
 		if err != nil {
 			return err
 		}
-		defer temporalClient.Close()
 		for ; len(rows) > 0; rows = rows[min(len(rows), graduate.MaxAsked):] {
-			if err := report.ask(ctx, temporalClient, project, rows[:min(len(rows), graduate.MaxAsked)]); err != nil {
+			if err := report.ask(ctx, a, temporalClient, project, rows[:min(len(rows), graduate.MaxAsked)]); err != nil {
 				return errors.Join(a.Print(report, report.print), err)
 			}
 		}
@@ -91,20 +89,19 @@ func toAsk(ctx context.Context, a *command.App, project string, given []string, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }()
 	open := entry.InProject(project).NotType(schema.EntryTaskNote).Unproven().Unanswered().OldestFirst().Limit(limit)
 	return entry.NewReader(conn).Read(ctx, open, entry.Statement)
 }
 
 // ask asks the model about the entries in one request, or in two of half the size if that is too long.
-func (r *modelReport) ask(ctx context.Context, c client.Client, project string, rows []entry.Row) error {
-	in := graduate.AskInput{RequestID: uuid.NewString(), Project: project, Actor: command.Actor(), At: time.Now().UTC(), EntryIDs: IDsOfRows(rows)}
+func (r *modelReport) ask(ctx context.Context, a *command.App, c client.Client, project string, rows []entry.Row) error {
+	in := graduate.AskInput{RequestID: a.NewID(), Project: project, Actor: a.Actor(), At: time.Now().UTC(), EntryIDs: IDsOfRows(rows)}
 	var result graduate.AskResult
 	err := boundary.Update{Name: schema.UpdateAsk, ID: in.RequestID, Arg: in}.Send(ctx, c, &result)
 	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		if application.Type() == schema.ErrorModelTooLong && len(rows) > 1 {
 			half := len(rows) / 2
-			return errors.Join(r.ask(ctx, c, project, rows[:half]), r.ask(ctx, c, project, rows[half:]))
+			return errors.Join(r.ask(ctx, a, c, project, rows[:half]), r.ask(ctx, a, c, project, rows[half:]))
 		}
 		err = errors.New(command.FailureText(err))
 		switch application.Type() {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -51,6 +50,7 @@ func entryCorrectCommand(a *command.App) *cobra.Command {
 	project := f.String("project", "default", "project of the entry")
 	with := f.String("with", "", "right statement, in one sentence")
 	because := f.String("because", "", "why, for later readers of the memory")
+	a.Answers(cmd, correction{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if strings.TrimSpace(*with) == "" {
 			return command.Usagef("--with is empty: give the right statement; entry retire ends a memory without a replacement")
@@ -85,7 +85,6 @@ func CorrectEntry(ctx context.Context, a *command.App, project, id, said string)
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = conn.Close() }()
 	reader := entry.NewReader(conn)
 	old, err := reader.Get(ctx, project, id)
 	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
@@ -143,7 +142,6 @@ func correct(ctx context.Context, a *command.App, conn driver.Conn, in schema.Pr
 	if err != nil {
 		return err
 	}
-	defer temporalClient.Close()
 	result, err := stateEntry(ctx, temporalClient, in)
 	if err != nil {
 		return err
@@ -158,7 +156,7 @@ func correct(ctx context.Context, a *command.App, conn driver.Conn, in schema.Pr
 			in.SessionID, len(rows), result.BuildID)
 	}
 	out.Correction = correctedOf(rows[0])
-	if err := graduateAll(ctx, temporalClient, in.Project); err != nil {
+	if err := graduateAll(ctx, a, temporalClient, in.Project); err != nil {
 		return fmt.Errorf("entry %q holds the correction, but the next pass of graduation has to retire the old entry: %w",
 			out.Correction.ID, err)
 	}
@@ -185,11 +183,11 @@ func stateEntry(ctx context.Context, c client.Client, in schema.ProcessSessionIn
 }
 
 // graduateAll runs passes of graduation until nothing new is left in the project.
-func graduateAll(ctx context.Context, c client.Client, project string) error {
+func graduateAll(ctx context.Context, a *command.App, c client.Client, project string) error {
 	for {
 		var result graduate.PassResult
-		pass := graduate.PassInput{Project: project, At: time.Now().UTC(), Actor: command.Actor()}
-		err := boundary.Update{Name: schema.UpdateGraduate, ID: uuid.NewString(), Arg: pass}.Send(ctx, c, &result)
+		pass := graduate.PassInput{Project: project, At: time.Now().UTC(), Actor: a.Actor()}
+		err := boundary.Update{Name: schema.UpdateGraduate, ID: a.NewID(), Arg: pass}.Send(ctx, c, &result)
 		if err != nil {
 			return errors.New(command.FailureText(err))
 		}

@@ -17,5 +17,6 @@ func entryRestoreCommand(a *command.App) *cobra.Command {
 	c := graduate.Command{Op: graduate.OpRestore}
 	f.StringVar(&c.Project, "project", "default", "project of the entries")
 	f.StringVar(&c.Because, "because", "", "why they are believed again, for the history")
+	a.Answers(cmd, graduate.CommandResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error { return ruleOnEntries(ctx, a, c, args) })
 }

@@ -18,6 +18,7 @@ func entryRetireCommand(a *command.App) *cobra.Command {
 	c := graduate.Command{Op: graduate.OpRetire}
 	f.StringVar(&c.Project, "project", "default", "project of the entries")
 	f.StringVar(&c.Because, "because", "", "why they are not believed any longer (needed)")
+	a.Answers(cmd, graduate.CommandResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := needsText("because", c.Because); err != nil {
 			return err

@@ -18,6 +18,13 @@ import (
 	"axiommind/starter/command/show"
 )
 
+// shownEntry is an entry with its evidence, checked against the source, and its history.
+type shownEntry struct {
+	entry.Row
+	Proofs []show.Proof  `json:"proofs"`
+	Life   graduate.Life `json:"life"`
+}
+
 func entryShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ENTRY", Short: "show a memory and its evidence in context",
@@ -26,6 +33,7 @@ func entryShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	project := f.String("project", "default", "project the entry belongs to")
 	user := f.String("user", "default", "user of the message, if ENTRY is the handle of a message")
+	a.Answers(cmd, shownEntry{}, shownMessage{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if retrieve.IsMessage(args[0]) {
 			return messageShow(ctx, a, schema.Scope{Project: *project, User: *user}, args[0])
@@ -39,7 +47,6 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	row, err := entry.NewReader(conn).Get(ctx, project, id)
 	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
 		return command.BadUsage(err)
@@ -56,11 +63,7 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		entry.Row
-		Proofs []show.Proof  `json:"proofs"`
-		Life   graduate.Life `json:"life"`
-	}{row, proofs, life}
+	out := shownEntry{row, proofs, life}
 	return a.Print(out, func(w io.Writer) error { return printEntry(w, row, proofs, life) })
 }
 

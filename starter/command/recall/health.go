@@ -34,6 +34,7 @@ func healthCommand(a *command.App) *cobra.Command {
 	p.Add(f, command.DefaultPage, command.MaxPage, "the newest first, with --list")
 	a.Complete(cmd, "by", command.Fixed(byProject, byScope))
 	a.Complete(cmd, "list", command.Fixed(graduate.MeasureNames()...))
+	a.Answers(cmd, []graduate.Health{}, []graduate.Counted{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		err := command.OneOf("by", *by, []string{byProject, byScope})
 		if err == nil {
@@ -49,7 +50,6 @@ func healthCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = conn.Close() }()
 		q := graduate.HealthQuery{Project: *project, AllProjects: !f.Changed("project"), ByOwner: *by == byScope}
 		nothing := "nothing is remembered yet; process a transcript with: starter process FILE"
 		if !q.AllProjects {

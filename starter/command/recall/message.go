@@ -31,7 +31,6 @@ func messageShow(ctx context.Context, a *command.App, scope schema.Scope, handle
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	key, at, err := retrieve.FindMessage(ctx, conn, scope, handle)
 	if errors.Is(err, retrieve.ErrNoMessage) || errors.Is(err, table.ErrAmbiguous) {
 		return command.BadUsage(err)

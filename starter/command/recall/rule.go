@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"axiommind/activities/boundary"
 	"axiommind/activities/graduate"
 	"axiommind/schema"
@@ -24,7 +22,7 @@ func needsText(flag, text string) error {
 
 // Rule sends the command to the graduation of its project, waits until it is done, and prints the result for each item.
 func Rule(ctx context.Context, a *command.App, c graduate.Command) error {
-	c.RequestID, c.Actor, c.At = uuid.NewString(), command.Actor(), time.Now().UTC()
+	c.RequestID, c.Actor, c.At = a.NewID(), a.Actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
 		return command.BadUsage(err)
 	}

@@ -69,6 +69,7 @@ func searchCommand(a *command.App) *cobra.Command {
 	o.alphaGivenFlag = f.Lookup("alpha")
 	a.Complete(cmd, "kind", command.Fixed(retrieve.Kinds()...))
 	a.Complete(cmd, "status", command.Fixed(schema.Statuses()...))
+	a.Answers(cmd, Searched{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := cmp.Or(table.Required("project", o.query.Project), table.Required("user", o.query.User)); err != nil {
 			return command.BadUsage(err)
@@ -184,7 +185,6 @@ func search(ctx context.Context, a *command.App, cmd *cobra.Command, o *SearchOp
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }()
 	found, err := c.Search(ctx, o.query)
 	if err != nil {
 		return command.ClientError(err)
@@ -247,7 +247,6 @@ func knownScope(ctx context.Context, a *command.App, o *SearchOptions, users boo
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	known, err := build.Scopes(ctx, conn, command.MaxScopes)
 	if err != nil || len(known) == 0 || len(known) == command.MaxScopes {
 		return err
@@ -307,7 +306,6 @@ func findSearched(ctx context.Context, a *command.App, q *client.Query) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	q.Session, err = command.FindSession(ctx, conn, schema.SessionKey{
 		Scope: schema.Scope{Project: q.Project, User: q.User, Agent: q.Agent}, SessionID: q.Session,
 	})

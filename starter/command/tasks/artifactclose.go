@@ -18,6 +18,7 @@ func artifactCloseCommand(a *command.App) *cobra.Command {
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the artifact")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	a.Answers(cmd, task.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		c.CloseArtifact = args[0]
 		return changeTask(ctx, a, c)

@@ -18,6 +18,7 @@ func blockedCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &taskList{}
 	o.add(f)
+	a.Answers(cmd, []task.View{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
 			views, err := q.ListBlockedTasks(ctx, s)

@@ -18,6 +18,7 @@ func conditionResolveCommand(a *command.App) *cobra.Command {
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the condition")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	a.Answers(cmd, task.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		c.ConditionID, c.ResolveTo = args[0], args[1]
 		return changeTask(ctx, a, c)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"axiommind/activities/boundary"
 	"axiommind/activities/task"
 	"axiommind/schema"
@@ -17,7 +15,7 @@ import (
 
 // changeTask sends the command to the project's writer and waits until it is done.
 func changeTask(ctx context.Context, a *command.App, c task.Command) error {
-	c.RequestID, c.Actor, c.At = uuid.NewString(), command.Actor(), time.Now().UTC()
+	c.RequestID, c.Actor, c.At = a.NewID(), a.Actor(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
 		return command.BadUsage(err)
 	}

@@ -20,6 +20,7 @@ func taskConfirmCommand(a *command.App) *cobra.Command {
 	f.StringVar(&c.Project, "project", "default", "project of the tasks")
 	f.BoolVar(&c.ConfirmAll, "all", false, "every task that is reported done")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	a.Answers(cmd, task.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		c.Confirm = args
 		if c.ConfirmAll == (len(args) > 0) {

@@ -17,6 +17,7 @@ func taskMergeCommand(a *command.App) *cobra.Command {
 	c := task.Command{}
 	f.StringVar(&c.Project, "project", "default", "project of the tasks")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	a.Answers(cmd, task.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		c.TaskID, c.MergeInto = args[0], args[1]
 		return changeTask(ctx, a, c)

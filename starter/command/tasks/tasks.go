@@ -62,7 +62,6 @@ func withQueries(ctx context.Context, a *command.App, o *taskFlags, fn func(*tas
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	err = fn(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), selection)
 	if errors.Is(err, task.ErrCommand) || errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrAmbiguous) {
 		return command.BadUsage(err)
@@ -145,6 +144,7 @@ func tasksCommand(a *command.App) *cobra.Command {
 	placeholder := f.Bool("placeholder", false, "tasks blocked by something unknown")
 	reported := f.Bool("reported-done", false, "tasks that are reported done, for task confirm")
 	a.Complete(cmd, "status", command.Fixed(schema.TaskStatuses()...))
+	a.Answers(cmd, []task.View{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		chosen := 0
 		for _, set := range []bool{*status != "", *onlySuggested, *placeholder, *reported} {

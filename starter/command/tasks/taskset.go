@@ -31,6 +31,7 @@ func taskSetCommand(a *command.App) *cobra.Command {
 	blockers := command.EntityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact)
 	a.Complete(cmd, "block", blockers)
 	a.Complete(cmd, "unblock", blockers)
+	a.Answers(cmd, task.Result{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		err := cmp.Or(command.OneOfOrNone("status", c.Status, schema.TaskStatuses()), command.OneOfOrNone("priority", c.Priority, schema.TaskPriorities()))
 		if err != nil {

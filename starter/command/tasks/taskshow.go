@@ -20,6 +20,7 @@ func taskShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &taskFlags{}
 	o.add(f)
+	a.Answers(cmd, task.Detail{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		return withQueries(ctx, a, o, func(q *task.Queries, s task.Selection) error {
 			detail, err := q.GetTaskDetail(ctx, s, args[0])

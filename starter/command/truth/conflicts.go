@@ -30,7 +30,6 @@ func withLog(ctx context.Context, a *command.App, fn func(*graduate.Ledgers, *en
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), eventlog.New(conn, eventlog.Options{}))
 	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, table.ErrAmbiguous, entry.ErrNotFound} {
 		if errors.Is(err, mistake) {
@@ -49,6 +48,7 @@ func conflictsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
 	f.BoolVar(&q.Resolved, "all", false, "include resolved conflicts")
 	p.Add(f, command.DefaultPage, command.MaxPage, "open ones and the latest first")
+	a.Answers(cmd, []graduate.Conflict{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err

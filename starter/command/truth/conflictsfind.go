@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -37,7 +36,7 @@ func conflictsFindCommand(a *command.App) *cobra.Command {
 		if *limit < 1 || *limit > command.MaxPage {
 			return command.Usagef("--limit %d: want 1 to %d", *limit, command.MaxPage)
 		}
-		in := graduate.FindInput{Project: *project, Actor: command.Actor(), Limit: *limit}
+		in := graduate.FindInput{Project: *project, Actor: a.Actor(), Limit: *limit}
 		if f.Changed("user") {
 			in.User = user
 		}
@@ -45,9 +44,8 @@ func conflictsFindCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer temporalClient.Close()
 		report := foundReport{Pairs: []graduate.FoundPair{}}
-		err = report.findAll(ctx, temporalClient, in)
+		err = report.findAll(ctx, a, temporalClient, in)
 		if err != nil && len(report.Pairs) == 0 {
 			return err
 		}
@@ -70,11 +68,11 @@ type foundReport struct {
 
 // findAll sends requests until the limit is reached or no pairs are left. A request that is too long for the model is split
 // into smaller ones.
-func (r *foundReport) findAll(ctx context.Context, c client.Client, in graduate.FindInput) error {
+func (r *foundReport) findAll(ctx context.Context, a *command.App, c client.Client, in graduate.FindInput) error {
 	most := graduate.MaxPairs
 	for left := in.Limit; left > 0; {
 		one := in
-		one.Limit, one.RequestID, one.At = min(left, most), uuid.NewString(), time.Now().UTC()
+		one.Limit, one.RequestID, one.At = min(left, most), a.NewID(), time.Now().UTC()
 		var result graduate.FindResult
 		err := boundary.Update{Name: schema.UpdateFind, ID: one.RequestID, Arg: one}.Send(ctx, c, &result)
 		if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {

@@ -25,6 +25,7 @@ func conflictsResolveCommand(a *command.App) *cobra.Command {
 	f.StringVar(&c.Because, "because", "", "why, for the history")
 	keep := f.String("keep", "", "the entry that is right, or both if they do not contradict each other (needed)")
 	a.Complete(cmd, "keep", command.EntryIDs)
+	a.Answers(cmd, graduate.CommandResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		switch {
 		case *keep == "":

@@ -13,12 +13,20 @@ import (
 	"axiommind/starter/command"
 )
 
+// shownConflict is a conflict with the evidence of its sides.
+type shownConflict struct {
+	graduate.Conflict
+	OlderEvidence []schema.Evidence `json:"older_evidence"`
+	NewerEvidence []schema.Evidence `json:"newer_evidence"`
+}
+
 func conflictsShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show CONFLICT", Short: "show both sides of a conflict, with their evidence",
 	}
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the memories")
+	a.Answers(cmd, shownConflict{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		return withLedgers(ctx, a, func(l *graduate.Ledgers, r *entry.Reader) error {
 			c, err := l.Conflict(ctx, *project, args[0])
@@ -29,11 +37,7 @@ func conflictsShowCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := struct {
-				graduate.Conflict
-				OlderEvidence []schema.Evidence `json:"older_evidence"`
-				NewerEvidence []schema.Evidence `json:"newer_evidence"`
-			}{c, sides[c.Older.EntryID].Evidence, sides[c.Newer.EntryID].Evidence}
+			out := shownConflict{c, sides[c.Older.EntryID].Evidence, sides[c.Newer.EntryID].Evidence}
 			return a.Print(out, func(w io.Writer) error { return printConflict(w, *project, c, sides) })
 		})
 	})

@@ -22,6 +22,7 @@ func decisionsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&q.Project, "project", "default", "project of the decisions")
 	all := f.Bool("all", false, "include repeats of the same decision")
 	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
+	a.Answers(cmd, []graduate.Decision{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err

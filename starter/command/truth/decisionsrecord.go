@@ -25,6 +25,7 @@ func decisionsRecordCommand(a *command.App) *cobra.Command {
 	confidence := f.Float64("confidence", 0, "how sure you are, from 0 to 1")
 	a.Complete(cmd, "because-of", command.EntryIDs)
 	a.Complete(cmd, "because-of-task", command.EntityIDs(schema.EntityTask))
+	a.Answers(cmd, graduate.CommandResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		switch {
 		case len(*grounds) == 0:

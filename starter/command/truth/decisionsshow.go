@@ -14,12 +14,19 @@ import (
 	"axiommind/starter/command/show"
 )
 
+// shownDecision is a decision with the evidence of its entries, by their ids.
+type shownDecision struct {
+	graduate.Decision
+	Quotes map[string][]schema.Evidence `json:"quotes"`
+}
+
 func decisionsShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show DECISION", Short: "show a decision and the memories it rests on, with their evidence",
 	}
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the decision")
+	a.Answers(cmd, shownDecision{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		return withLedgers(ctx, a, func(l *graduate.Ledgers, r *entry.Reader) error {
 			d, err := l.Decision(ctx, *project, args[0])
@@ -38,11 +45,7 @@ func decisionsShowCommand(a *command.App) *cobra.Command {
 			for id, row := range rows {
 				quotes[id] = row.Evidence
 			}
-			out := struct {
-				graduate.Decision
-				// Quotes are the evidence of the entries, by their ids.
-				Quotes map[string][]schema.Evidence `json:"quotes"`
-			}{d, quotes}
+			out := shownDecision{d, quotes}
 			return a.Print(out, func(w io.Writer) error { return printDecision(w, d, rows) })
 		})
 	})

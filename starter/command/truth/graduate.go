@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
@@ -27,6 +26,7 @@ func graduateCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the memories")
 	apply := f.Bool("apply", false, "demote memories older than their half-life by one stage; without it, only list them")
+	a.Answers(cmd, graduate.PassResult{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		done, err := graduateProject(ctx, a, *project, *apply)
 		if err != nil {
@@ -54,7 +54,6 @@ func knows(ctx context.Context, a *command.App, project string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = conn.Close() }()
 	ids, err := entry.NewReader(conn).IDs(ctx, entry.InProject(project).Limit(1))
 	return len(ids) > 0, err
 }
@@ -65,11 +64,11 @@ func nothingKnown(project string) string {
 
 // graduateProject requests passes until no session is pending, and then one that checks half-lives.
 func graduateProject(ctx context.Context, a *command.App, project string, apply bool) (all graduate.PassResult, err error) {
-	in := graduate.PassInput{Project: project, Actor: command.Actor()}
+	in := graduate.PassInput{Project: project, Actor: a.Actor()}
 	for {
 		in.At = time.Now().UTC()
 		var one graduate.PassResult
-		update := boundary.Update{Name: schema.UpdateGraduate, ID: uuid.NewString(), Arg: in}
+		update := boundary.Update{Name: schema.UpdateGraduate, ID: a.NewID(), Arg: in}
 		if err := a.Send(ctx, update, &one); err != nil {
 			return all, err
 		}

@@ -27,6 +27,7 @@ func proposalsCommand(a *command.App) *cobra.Command {
 	user := f.String("user", "", "user whose memories they are about; without it, all users")
 	f.BoolVar(&q.Decided, "all", false, "include accepted and rejected proposals")
 	p.Add(f, command.DefaultPage, command.MaxPage, "open ones and the latest first")
+	a.Answers(cmd, []graduate.Proposal{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		if err := p.Check(); err != nil {
 			return err
@@ -92,15 +93,17 @@ func proposalState(p graduate.Proposal) string {
 func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) *cobra.Command {
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the proposals")
+	user := f.String("user", "", "user whose memories they are about; without it, any user")
 	because := f.String("because", "", "why, for the history")
+	a.Answers(cmd, graduate.CommandResult{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		named, err := namedProposals(ctx, a, *project, args)
+		named, err := namedProposals(ctx, a, *project, *user, args)
 		if err != nil {
 			return err
 		}
 		var all graduate.CommandResult
 		for _, p := range named {
-			one, err := decide(ctx, p, command.Actor(), *because)
+			one, err := decide(ctx, p, a.Actor(), *because)
 			if err != nil {
 				if len(all.Changes) > 0 { // Report the decisions made so far.
 					_ = a.Print(all, func(w io.Writer) error { return recall.PrintRuled(w, all) })
@@ -114,11 +117,15 @@ func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.C
 	})
 }
 
-// namedProposals reads the proposals with the given ids or beginnings of ids, each once, in the given order.
-func namedProposals(ctx context.Context, a *command.App, project string, given []string) (named []graduate.Proposal, err error) {
+// namedProposals reads the proposals with the given ids or beginnings of ids, each once, in the given order. With a user they
+// are all about the user's memories.
+func namedProposals(ctx context.Context, a *command.App, project, user string, given []string) (named []graduate.Proposal, err error) {
 	err = withProposals(ctx, a, func(l *graduate.Ledgers, log *eventlog.Store) error {
 		for _, id := range given {
 			p, err := l.Proposal(ctx, log, project, id)
+			if err == nil && user != "" && p.User != user {
+				err = command.Missingf("proposal %q of user %q: %w", id, user, graduate.ErrNoProposal)
+			}
 			if err != nil {
 				return err
 			}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -74,7 +72,7 @@ func reject(ctx context.Context, a *command.App, p graduate.Proposal, actor, bec
 
 // sendProposal sends a command about a proposal and waits until it is done.
 func sendProposal(ctx context.Context, a *command.App, c graduate.Command) (result graduate.CommandResult, err error) {
-	c.RequestID, c.At = uuid.NewString(), time.Now().UTC()
+	c.RequestID, c.At = a.NewID(), time.Now().UTC()
 	if err := c.Validate(); err != nil {
 		return result, command.BadUsage(err)
 	}

@@ -83,7 +83,6 @@ func realign(ctx context.Context, a *command.App, o *realignOptions) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	if o.scope.SessionID, err = command.FindAnySession(ctx, conn, o.scope); err != nil {
 		return err
 	}
@@ -154,7 +153,6 @@ func realignAll(ctx context.Context, a *command.App, o *realignOptions, sessions
 	if err != nil {
 		return err
 	}
-	defer temporalClient.Close()
 	bar := progress.New(a, len(open), "sessions done")
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(o.jobs)

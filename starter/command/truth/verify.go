@@ -32,7 +32,14 @@ func verifyCommand(a *command.App) *cobra.Command {
 	f.StringVar(&scope.User, "user", "", "evidence of one user (default: all)")
 	f.StringVar(&scope.Agent, "agent", "", "evidence of one agent (default: all)")
 	f.StringVar(&scope.SessionID, "session", "", "evidence of one session")
+	a.Answers(cmd, verification{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error { return verify(ctx, a, scope) })
+}
+
+// verification is the result of verify.
+type verification struct {
+	audit.Tally
+	Findings []audit.Finding `json:"findings"`
 }
 
 // verify prints each finding immediately. With JSON output it prints all of them at the end.
@@ -41,7 +48,6 @@ func verify(ctx context.Context, a *command.App, scope schema.SessionKey) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
 	if scope.SessionID, err = command.FindAnySession(ctx, conn, scope); err != nil {
 		return err
 	}
@@ -52,10 +58,7 @@ func verify(ctx context.Context, a *command.App, scope schema.SessionKey) error 
 	if tally.Sessions+tally.False == 0 && scope != (schema.SessionKey{}) {
 		return command.Usagef("nothing to verify: the log holds no session%s", inScope(scope))
 	}
-	report := struct {
-		audit.Tally
-		Findings []audit.Finding `json:"findings"`
-	}{tally, findings}
+	report := verification{tally, findings}
 	err = a.Print(report, func(w io.Writer) error {
 		_, err := io.WriteString(w, tallyLine(tally)+"\n"+ruleLines(tally))
 		return err
