@@ -9,6 +9,7 @@ require (
 	github.com/andybalholm/brotli v1.2.6
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/blevesearch/snowballstem v0.9.0
+	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/ebitengine/purego v0.11.3
 	github.com/go-openapi/strfmt v0.27.0
 	github.com/google/generative-ai-go v0.20.1

@@ -1,9 +1,13 @@
 package command
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +17,6 @@ import (
 // Bounds of the HTTP server.
 const (
 	leastTokenBytes = 16
-	IdleSession     = time.Hour
 	StopHTTP        = 5 * time.Second
 	// MostRequestBytes is far more than any call needs.
 	MostRequestBytes = 1 << 20
@@ -49,4 +52,21 @@ func (b BearerToken) Admits(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
 	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], b[:]) == 1
+}
+
+// ServeHTTP answers requests until ctx ends, and then waits for those under way, StopHTTP at most: clients keep streams open.
+func ServeHTTP(ctx context.Context, listener net.Listener, server *http.Server) error {
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopHTTP)
+	defer cancel()
+	if err := server.Shutdown(stop); errors.Is(err, context.DeadlineExceeded) {
+		return server.Close()
+	}
+	return nil
 }

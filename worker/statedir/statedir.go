@@ -18,6 +18,8 @@ const (
 	Watch = "watch"
 	// Stdin contains the sessions of standard input until their builds have ended.
 	Stdin = "stdin"
+	// ServeToken is the token of starter serve.
+	ServeToken = "serve.token"
 	// HookLog is the log of hooks.
 	HookLog = "hook.log"
 	// temp contains a directory of temporary files for each process.

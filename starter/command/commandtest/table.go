@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var updateTopics = flag.Bool("update", false, "write the tables of topics")
+// Update is true to write the files that the program makes, like the tables of topics.
+var Update = flag.Bool("update", false, "write files that the program makes")
 
 // RequireTable compares a table with that between the markers of a topic, or writes it there with -update.
 func RequireTable(t *testing.T, path, name, want string) {
@@ -21,7 +22,7 @@ func RequireTable(t *testing.T, path, name, want string) {
 	require.True(t, ok, "the topic has no table of %s", name)
 	listed, after, ok := strings.Cut(rest, end)
 	require.True(t, ok, "the table of %s in the topic has no end", name)
-	if *updateTopics {
+	if *Update {
 		require.NoError(t, os.WriteFile(path, []byte(before+open+want+end+after), 0o600))
 		return
 	}

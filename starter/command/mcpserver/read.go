@@ -142,7 +142,7 @@ func (s *mcpServer) mine() entry.Selection {
 }
 
 func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (string, error) {
-	conn, err := s.clickHouse.get(ctx)
+	conn, err := s.app.ClickHouse(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -246,7 +246,7 @@ func proofLine(p show.Proof) (place, text string) {
 }
 
 func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (string, error) {
-	conn, err := s.clickHouse.get(ctx)
+	conn, err := s.app.ClickHouse(ctx)
 	if err != nil {
 		return "", err
 	}

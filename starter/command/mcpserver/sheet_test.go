@@ -81,7 +81,7 @@ func TestSearchTokens(t *testing.T) {
 }
 
 // newServer returns a server that is connected to nothing.
-func newServer(t *testing.T, o mcpOptions) *mcpServer {
+func newServer(t *testing.T, o Options) *mcpServer {
 	t.Helper()
 	s, err := newMCPServer(t.Context(), &command.App{Cfg: service.Config{LogLevel: "error"}}, &o, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func newServer(t *testing.T, o mcpOptions) *mcpServer {
 // A server accepts a limited number of facts per hour and reports the limit.
 func TestMCPRememberIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, mcpOptions{Scope: schema.Scope{Project: "p", User: "u"}})
+	s := newServer(t, Options{Scope: schema.Scope{Project: "p", User: "u"}})
 	require.Equal(t, mostStatements, s.statements.Burst())
 	s.statements = rate.NewLimiter(0, 0)
 	_, err := s.remember(t.Context(), call{By: "mcp:x"}, rememberArguments{Fact: "It rains."})
@@ -102,7 +102,7 @@ func TestMCPRememberIsBounded(t *testing.T) {
 // However long and strange the titles are, a search stays below a thousand tokens, and each line contains its handle.
 func TestMCPSearchBudget(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, mcpOptions{limit: mostToolLimit})
+	s := newServer(t, Options{limit: mostToolLimit})
 	for _, title := range []string{
 		strings.Repeat("ድንቅ ማስታወሻ ", 90), strings.Repeat("메모리", 90), strings.Repeat("हिन्दी में याद ", 90), strings.Repeat("👩\u200d🚀", 300),
 		"e" + strings.Repeat("\u0301", 5000), strings.Repeat("<", 500), strings.Repeat("\x1b\u202e", 300), strings.Repeat("word ", 500), "",

@@ -27,7 +27,7 @@ func (s *mcpServer) blocked(ctx context.Context, _ call, _ noArguments) (string,
 
 // list lists tasks with their blockers and suggested blockers.
 func (s *mcpServer) list(ctx context.Context, none string, read func(*task.Queries, task.Selection) ([]task.View, error)) (string, error) {
-	conn, err := s.clickHouse.get(ctx)
+	conn, err := s.app.ClickHouse(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -70,7 +70,7 @@ func (s *mcpServer) remember(ctx context.Context, c call, in rememberArguments) 
 func (s *mcpServer) enqueue(ctx context.Context, q schema.QueuedContext) error {
 	ctx, cancel := context.WithTimeout(ctx, sendPatience)
 	defer cancel()
-	temporalClient, err := s.temporal.get(ctx)
+	temporalClient, err := s.app.Temporal(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 	default:
 		return "", command.Usagef("action %q: want correct or retire", in.Action)
 	}
-	conn, err := s.clickHouse.get(ctx)
+	conn, err := s.app.ClickHouse(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -193,7 +193,7 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 
 // command sends the command to its writer and waits for the result. It reports refusals as usage errors.
 func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) error {
-	temporalClient, err := s.temporal.get(ctx)
+	temporalClient, err := s.app.Temporal(ctx)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if len(result.Hits) == 0 {
 		return "Nothing is remembered of that, so there is nothing to forget.", nil
 	}
-	conn, err := s.clickHouse.get(ctx)
+	conn, err := s.app.ClickHouse(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -102,19 +101,7 @@ func serveCodec(ctx context.Context, a *command.App, o *codecOptions, ring *payl
 		ReadHeaderTimeout: command.StopHTTP, ReadTimeout: codecTimeout, WriteTimeout: codecTimeout, IdleTimeout: codecIdle,
 	}
 	_, _ = fmt.Fprintf(a.ErrOut, "decrypting at http://%s for %s\n", listener.Addr(), whoAsks(o.handler.Origins))
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	select {
-	case err = <-done:
-		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
-	case <-ctx.Done():
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), command.StopHTTP)
-	defer cancel()
-	if err := server.Shutdown(stop); errors.Is(err, context.DeadlineExceeded) {
-		return server.Close()
-	}
-	return nil
+	return command.ServeHTTP(ctx, listener, server)
 }
 
 func whoAsks(origins []string) string {

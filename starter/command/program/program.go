@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"axiommind/starter/command/privacy"
 	"axiommind/starter/command/recall"
 	"axiommind/starter/command/reference"
+	"axiommind/starter/command/serve"
 	"axiommind/starter/command/tasks"
 	"axiommind/starter/command/truth"
 	"axiommind/worker/statedir"
@@ -33,7 +35,7 @@ func Groups() []command.Group {
 	return []command.Group{
 		{Title: "Feed", Topic: "agents", Summary: "turn sessions into memory", Commands: feed.Commands},
 		{Title: "Recall", Topic: "search", Summary: "find memories, with their evidence", Commands: func(a *command.App) []*cobra.Command {
-			return append(recall.Commands(a), mcpserver.Commands(a)...)
+			return slices.Concat(recall.Commands(a), mcpserver.Commands(a), serve.Commands(a))
 		}},
 		{Title: "Facts", Topic: "facts", Summary: "facts about a user, and the profile", Commands: facts.Commands},
 		{Title: "Tasks", Topic: "tasks", Summary: "tasks and their blockers", Commands: tasks.Commands},
