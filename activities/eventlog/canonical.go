@@ -9,41 +9,35 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/gowebpki/jcs"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // canonical returns the RFC 8785 form of JSON. It refuses integers that an IEEE double cannot represent exactly,
 // because this form would change their value.
 func canonical(raw []byte) ([]byte, error) {
-	if out, ok := plainCanonical(raw); ok {
-		return out, nil
-	}
-	return generalCanonical(raw)
-}
-
-// generalCanonical is canonical for any JSON.
-func generalCanonical(raw []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
+	out := jsontext.Value(bytes.Clone(raw)) // Canonicalize may write to the bytes.
+	formErr := out.Canonicalize()
+	switch {
+	case formErr == nil:
+	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, errors.New("is empty")
-	}
-	if !utf8.Valid(raw) {
+	case !utf8.Valid(raw):
 		return nil, errors.New("is not valid UTF-8")
-	}
-	if !json.Valid(raw) {
+	case !json.Valid(raw):
 		return nil, errors.New("is not JSON")
 	}
-	if n := unsafeInteger(raw); n != "" {
-		return nil, fmt.Errorf("holds the integer %s, which JSON readers round: write it as a string", n)
+	if err := checkNumbers(raw); err != nil {
+		return nil, err
 	}
-	out, err := jcs.Transform(raw)
-	if err != nil {
-		return nil, fmt.Errorf("has no canonical form: %w", err)
+	if formErr != nil {
+		return nil, fmt.Errorf("has no canonical form: %w", formErr)
 	}
 	return out, nil
 }
 
-// unsafeInteger returns the first integer in valid JSON that a double cannot represent exactly.
-func unsafeInteger(raw []byte) string {
+// checkNumbers returns an error for the first number of valid JSON that no double represents: an integer that would be
+// rounded, or a number out of range. Canonicalize changes both.
+func checkNumbers(raw []byte) error {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; {
 		case c == '"':
@@ -53,25 +47,38 @@ func unsafeInteger(raw []byte) string {
 			for end < len(raw) && bytes.IndexByte([]byte("0123456789+-.eE"), raw[end]) >= 0 {
 				end++
 			}
-			if n := raw[i:end]; len(n) > 15 && !bytes.ContainsAny(n, ".eE") && !exact(string(n)) {
-				return string(n[:min(len(n), 40)])
+			if err := checkNumber(raw[i:end]); err != nil {
+				return err
 			}
 			i = end
 		default:
 			i++
 		}
 	}
-	return ""
+	return nil
+}
+
+func checkNumber(n []byte) error {
+	if bytes.ContainsAny(n, ".eE") {
+		if _, err := strconv.ParseFloat(string(n), 64); err != nil {
+			return fmt.Errorf("has no canonical form: %w", err)
+		}
+		return nil
+	}
+	if len(n) > 15 && !exact(string(n)) {
+		return fmt.Errorf("holds the integer %s, which JSON readers round: write it as a string", n[:min(len(n), 40)])
+	}
+	return nil
 }
 
 // stringEnd returns the index after the end of the string that begins at i in valid JSON.
 func stringEnd(raw []byte, i int) int {
-	for i++; raw[i] != '"'; i++ {
-		if raw[i] == '\\' {
-			i++
+	for {
+		i += 1 + bytes.IndexByte(raw[i+1:], '"')
+		if escapes := len(raw[:i]) - len(bytes.TrimRight(raw[:i], `\`)); escapes%2 == 0 {
+			return i + 1
 		}
 	}
-	return i + 1
 }
 
 func exact(integer string) bool {

@@ -9,12 +9,10 @@ import (
 // For the tests against a real server, which are in a package of their own: the server's package
 // imports this one.
 var (
-	Canonical        = canonical
-	GeneralCanonical = generalCanonical
-	PlainCanonical   = plainCanonical
-	MigrateTo        = migrateTo
-	Token            = token
-	MakeScratch      = makeScratch
+	Canonical   = canonical
+	MigrateTo   = migrateTo
+	Token       = token
+	MakeScratch = makeScratch
 )
 
 var RetryableCodes = retryableCodes
