@@ -58,21 +58,15 @@ func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]
 }
 
 // remember stores a row of the secret.
-func (a *Activities) remember(ctx context.Context, s secret) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("store the secret of erasure %q: %w", s.erasureID, err)
-		}
-	}()
-	batch, err := a.eraser.PrepareBatch(ctx, "INSERT INTO "+secretsTable+" (erasure_id, key, scope, prints, sampled)")
+func (a *Activities) remember(ctx context.Context, s secret) error {
+	const into = "INSERT INTO " + secretsTable + " (erasure_id, key, scope, prints, sampled)"
+	err := eventlog.InsertBlock(ctx, a.eraser, into, 1, func(b driver.Batch, _ int) error {
+		return b.Append(s.erasureID, s.key, s.scope, hex.EncodeToString(s.fingerprints), s.sampled)
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("store the secret of erasure %q: %w", s.erasureID, err)
 	}
-	defer func() { _ = batch.Close() }()
-	if err := batch.Append(s.erasureID, s.key, s.scope, hex.EncodeToString(s.fingerprints), s.sampled); err != nil {
-		return err
-	}
-	return batch.Send()
+	return nil
 }
 
 // secretOf returns the secret of the erasure, and creates it if there is none. If an unfinished erasure of the same

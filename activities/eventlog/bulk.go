@@ -2,13 +2,11 @@ package eventlog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
@@ -44,7 +42,8 @@ func (c *bulkConn) flush(ctx context.Context, p Projector) error {
 			if !insertsInto(query, t.Name) {
 				continue
 			}
-			if err := insertBlock(ctx, c.Conn, query, block); err != nil {
+			add := func(b driver.Batch, i int) error { return b.Append(block[i]...) }
+			if err := InsertBlock(withSyncInsert(ctx), c.Conn, query, len(block), add); err != nil {
 				return fmt.Errorf("insert into %s: %w", t.Name, err)
 			}
 			delete(rows, query)
@@ -62,33 +61,21 @@ func insertsInto(query, table string) bool {
 	return len(words) > 2 && words[2] == table
 }
 
-func insertBlock(ctx context.Context, conn driver.Conn, query string, rows [][]any) error {
-	batch, err := conn.PrepareBatch(withSyncInsert(ctx), query)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
-	for _, row := range rows {
-		if err := batch.Append(row...); err != nil {
-			return err
-		}
-	}
-	return batch.Send()
-}
-
-// bulkBatch is a batch of a [bulkConn].
+// bulkBatch is a batch of a [bulkConn]. Projectors insert row by row: the other methods of a batch are not there.
 type bulkBatch struct {
+	driver.Batch
 	conn  *bulkConn
 	query string
 	rows  [][]any
-	sent  bool
 }
 
+// Append implements [driver.Batch].
 func (b *bulkBatch) Append(v ...any) error {
 	b.rows = append(b.rows, slices.Clone(v))
 	return nil
 }
 
+// Send implements [driver.Batch].
 func (b *bulkBatch) Send() error {
 	b.conn.mu.Lock()
 	defer b.conn.mu.Unlock()
@@ -96,22 +83,9 @@ func (b *bulkBatch) Send() error {
 		b.conn.rows = map[string][][]any{}
 	}
 	b.conn.rows[b.query] = append(b.conn.rows[b.query], b.rows...)
-	b.rows, b.sent = nil, true
+	b.rows = nil
 	return nil
 }
 
-var errBulk = errors.New("rows that are inserted in bulk are given row by row")
-
-func (b *bulkBatch) Abort() error                  { b.rows = nil; return nil }
-func (b *bulkBatch) Close() error                  { return b.Abort() }
-func (b *bulkBatch) AppendStruct(any) error        { return errBulk }
-func (b *bulkBatch) Column(int) driver.BatchColumn { return bulkColumn{} }
-func (b *bulkBatch) Columns() []column.Interface   { return nil }
-func (b *bulkBatch) Flush() error                  { return nil }
-func (b *bulkBatch) IsSent() bool                  { return b.sent }
-func (b *bulkBatch) Rows() int                     { return len(b.rows) }
-
-type bulkColumn struct{}
-
-func (bulkColumn) Append(any) error    { return errBulk }
-func (bulkColumn) AppendRow(any) error { return errBulk }
+// Close implements [driver.Batch].
+func (b *bulkBatch) Close() error { return nil }

@@ -63,15 +63,7 @@ func (s *Store) hide(ctx context.Context, copies []position) error {
 	}
 	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
-	batch, err := s.conn.PrepareBatch(ctx, `INSERT INTO event_copies (stream, seq, event_id)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
-	for _, p := range copies {
-		if err := batch.Append(p.stream, p.seq, p.id); err != nil {
-			return err
-		}
-	}
-	return batch.Send()
+	return InsertBlock(ctx, s.conn, `INSERT INTO event_copies (stream, seq, event_id)`, len(copies), func(b driver.Batch, i int) error {
+		return b.Append(copies[i].stream, copies[i].seq, copies[i].id)
+	})
 }

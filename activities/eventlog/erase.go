@@ -143,17 +143,7 @@ func (x *Eraser) insert(ctx context.Context, sql string, columns ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
 	defer cancel()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "insert_deduplicate": 0}))
-	batch, err := x.conn.PrepareBatch(ctx, sql)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
-	for i, values := range columns {
-		if err := batch.Column(i).Append(values); err != nil {
-			return err
-		}
-	}
-	return batch.Send()
+	return InsertBlock(ctx, x.conn, sql, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
 }
 
 // Apply deletes all recorded rows of the erasure, and then the records.

@@ -155,16 +155,10 @@ func appliedMigrations(ctx context.Context, conn driver.Conn) ([]AppliedMigratio
 }
 
 func record(ctx context.Context, conn driver.Conn, m schema.Migration) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-	batch, err := conn.PrepareBatch(ctx, `INSERT INTO schema_migrations (version, name, checksum, applied_at)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
-	if err := batch.Append(uint32(m.Version), m.Name, m.Checksum, time.Now().UTC()); err != nil {
-		return err
-	}
-	return batch.Send()
+	const into = `INSERT INTO schema_migrations (version, name, checksum, applied_at)`
+	return InsertBlock(withSyncInsert(ctx), conn, into, 1, func(b driver.Batch, _ int) error {
+		return b.Append(uint32(m.Version), m.Name, m.Checksum, time.Now().UTC())
+	})
 }
 
 const (

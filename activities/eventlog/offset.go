@@ -3,6 +3,8 @@ package eventlog
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -160,20 +162,14 @@ func (s *Store) SaveOffsets(ctx context.Context) error {
 func (s *Store) writeOffsets(ctx context.Context, rows map[offsetKey]offsetRow) error {
 	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
-	batch, err := s.conn.PrepareBatch(ctx, `INSERT INTO `+s.offsetsTable+`
-		(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
-	for k, r := range rows {
+	keys := slices.Collect(maps.Keys(rows))
+	return InsertBlock(ctx, s.conn, `INSERT INTO `+s.offsetsTable+`
+		(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`, len(keys), func(b driver.Batch, i int) error {
+		k, r := keys[i], rows[keys[i]]
 		ts := r.LastTS
 		if ts.IsZero() {
 			ts = time.Unix(0, 0)
 		}
-		if err := batch.Append(k.projector, k.stream, r.LastSeq, ts.UTC(), r.LastEventID, k.generation, r.version); err != nil {
-			return err
-		}
-	}
-	return batch.Send()
+		return b.Append(k.projector, k.stream, r.LastSeq, ts.UTC(), r.LastEventID, k.generation, r.version)
+	})
 }

@@ -121,6 +121,26 @@ func (s *Store) queryWith(ctx context.Context, settings clickhouse.Settings, sca
 	return rows.Err()
 }
 
+// InsertBlock sends one block, to which add adds its n rows or columns.
+func InsertBlock(ctx context.Context, conn preparer, sql string, n int, add func(b driver.Batch, i int) error) error {
+	batch, err := conn.PrepareBatch(ctx, sql)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = batch.Close() }()
+	for i := range n {
+		if err := add(batch, i); err != nil {
+			return err
+		}
+	}
+	return batch.Send()
+}
+
+// preparer is the part of a connection that inserts need.
+type preparer interface {
+	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
+}
+
 // keyedMutex is a mutex per key. Waiting for it ends with the context.
 type keyedMutex struct {
 	mu   sync.Mutex

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog"
 )
 
 // maxQuerySize, in bytes, allows queries that contain the ids and contents of a whole page.
@@ -68,17 +70,8 @@ func insert(ctx context.Context, conn Conn, into string, rows [][]any) (err erro
 		}
 	}()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+into)
+	err = eventlog.InsertBlock(ctx, conn, "INSERT INTO "+into, len(rows), func(b driver.Batch, i int) error { return b.Append(rows[i]...) })
 	if err != nil {
-		return fmt.Errorf("insert into %s: %w", name, err)
-	}
-	defer func() { _ = batch.Close() }()
-	for _, row := range rows {
-		if err := batch.Append(row...); err != nil {
-			return fmt.Errorf("insert into %s: %w", name, err)
-		}
-	}
-	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert into %s: %w", name, err)
 	}
 	return nil
