@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/batch"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -263,7 +263,7 @@ func (b *batchRun) startItems(ctx workflow.Context) error {
 func (b *batchRun) take(ctx workflow.Context, it *batchItem) {
 	if reason, failure := it.refusal(); reason != "" {
 		b.count(ctx, schema.BatchOutcome{
-			Index: it.Index, SessionID: it.Input.SessionID, Status: schema.BuildFailed, Error: shortened(reason), ErrorType: failure,
+			Index: it.Index, SessionID: it.Input.SessionID, Status: schema.BuildFailed, Error: text.Clip(reason, maxReason), ErrorType: failure,
 		})
 		return
 	}
@@ -385,12 +385,4 @@ func (b *batchRun) showProgress(ctx workflow.Context) {
 	}
 	workflow.SetCurrentDetails(ctx, line+fmt.Sprintf(" · %d entries (%d new) · %d model calls. The list is the stream `%s`.",
 		r.Counts.Entries, r.Counts.NewEntries, r.Usage.Calls, schema.BatchStream(r.Batch)))
-}
-
-// shortened returns the text of an error, cut to maxReason bytes.
-func shortened(reason string) string {
-	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
-	}
-	return reason
 }

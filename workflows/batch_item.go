@@ -3,7 +3,6 @@ package workflows
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -11,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/batch"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -54,12 +54,7 @@ func startSession(ctx workflow.Context, it *batchItem) (result schema.ProcessSes
 // longer one.
 const maxSummaryID = 50
 
-func shortID(id string) string {
-	if len(id) > maxSummaryID {
-		return strings.ToValidUTF8(id[:maxSummaryID], "") + "…"
-	}
-	return id
-}
+func shortID(id string) string { return text.Clip(id, maxSummaryID) }
 
 // stopped removes the item from the running ones.
 func (b *batchRun) stopped(it *batchItem) {
@@ -103,7 +98,7 @@ func outcomeOf(it *batchItem, result schema.ProcessSessionResult, err error) sch
 	case errors.As(err, &late):
 		failed.Type, failed.Error = schema.ErrorInterrupted, "its workflow ran for too long"
 	}
-	o.Status, o.Error, o.ErrorType = schema.BuildFailed, shortened(failed.Error), failed.Type
+	o.Status, o.Error, o.ErrorType = schema.BuildFailed, text.Clip(failed.Error, maxReason), failed.Type
 	return o
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/activities/text"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 )
@@ -133,10 +134,7 @@ func (n *dreamNight) failed(m tier.Memory, reason string) {
 	if len(n.result.Failures) == maxFailures {
 		return
 	}
-	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
-	}
-	n.result.Failures = append(n.result.Failures, schema.DreamFailure{User: m.User, Agent: m.Agent, Reason: reason})
+	n.result.Failures = append(n.result.Failures, schema.DreamFailure{User: m.User, Agent: m.Agent, Reason: text.Clip(reason, maxReason)})
 }
 
 // showProgress shows the progress of the night.

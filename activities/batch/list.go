@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -193,12 +193,4 @@ func (l *Lister) append(ctx context.Context) error {
 }
 
 // shorten makes text valid UTF-8 and cuts it.
-func shorten(text string, most int) string {
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+func shorten(s string, most int) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), most) }

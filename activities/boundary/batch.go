@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -54,17 +54,10 @@ func Of[Result any](ctx context.Context, result Result, err error) (Outcome[Resu
 	}
 	var application *temporal.ApplicationError
 	if returned := Return(ctx, err); errors.As(returned, &application) && application.NonRetryable() {
-		return Outcome[Result]{Failed: &Failed{Type: application.Type(), Message: clip(application.Message())}}, nil
+		return Outcome[Result]{Failed: &Failed{Type: application.Type(), Message: text.Clip(application.Message(), maxMessage)}}, nil
 	}
 	return Outcome[Result]{}, fmt.Errorf("one of a batch: %w", err)
 }
 
 // maxMessage bounds a message in bytes, so that the outcomes of a whole batch stay a small payload.
 const maxMessage = 1000
-
-func clip(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
-}

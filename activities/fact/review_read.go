@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -44,7 +44,7 @@ type Review struct {
 
 // Unanswered is the removal that records why no fact was reviewed. The answer is the key of the question.
 func Unanswered(answer, why string, at time.Time) Removal {
-	return Removal{Answer: answer, At: at, Refused: schema.SkippedReview, Detail: clip(why, maxReviewText)}
+	return Removal{Answer: answer, At: at, Refused: schema.SkippedReview, Detail: language.Clip(why, maxReviewText)}
 }
 
 // maxReviewText is how much of a text of an answer is kept, in bytes.
@@ -77,7 +77,7 @@ func (r Review) Removals() []Removal {
 	if len(read.unknown) > 0 {
 		read.out = append(read.out, Removal{
 			Answer: r.Answer.Key, At: r.Date, Refused: schema.SkippedRemovalUnknown,
-			Detail: clip(fmt.Sprintf("the answer names %d facts that it was not shown: %s", read.unknowns, strings.Join(read.unknown, ", ")), maxReviewText),
+			Detail: language.Clip(fmt.Sprintf("the answer names %d facts that it was not shown: %s", read.unknowns, strings.Join(read.unknown, ", ")), maxReviewText),
 		})
 	}
 	return read.out
@@ -141,7 +141,7 @@ func (r *reviewReader) item(x namedFact) {
 	s, ok := r.shown[x.id]
 	if !ok {
 		if r.unknowns++; len(r.unknown) < maxUnknown {
-			r.unknown = append(r.unknown, strconv.Quote(clip(x.id, maxUnknownID)))
+			r.unknown = append(r.unknown, strconv.Quote(language.Clip(x.id, maxUnknownID)))
 		}
 		return
 	}
@@ -162,9 +162,9 @@ func (r *reviewReader) item(x namedFact) {
 
 // judge returns the removal of a fact that was shown, with the proof or the reason why there is none.
 func (r *reviewReader) judge(x namedFact, s schema.ShownFact) Removal {
-	out := Removal{FactID: s.FactID, Version: s.Version, Answer: r.Answer.Key, Reason: clip(x.reason, maxReviewText), At: instant(r.Date)}
+	out := Removal{FactID: s.FactID, Version: s.Version, Answer: r.Answer.Key, Reason: language.Clip(x.reason, maxReviewText), At: instant(r.Date)}
 	refuse := func(why, format string, args ...any) Removal {
-		out.Refused, out.Detail = why, clip(fmt.Sprintf(format, args...), maxReviewText)
+		out.Refused, out.Detail = why, language.Clip(fmt.Sprintf(format, args...), maxReviewText)
 		return out
 	}
 	m, ok := r.messages[x.message]
@@ -196,15 +196,4 @@ func (r *reviewReader) aligner(m schema.Message) *evidence.Aligner {
 		r.aligners[m.Index] = a
 	}
 	return a
-}
-
-// clip returns the text up to the limit in bytes.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
 }

@@ -3,12 +3,12 @@ package graduate
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -36,12 +36,7 @@ func (a aged) act(project string, at time.Time) act {
 // maxTitle bounds a title in a result, in bytes.
 const maxTitle = 200
 
-func clipped(title string) string {
-	if len(title) <= maxTitle {
-		return title
-	}
-	return strings.ToValidUTF8(title[:maxTitle], "") + "…"
-}
+func clipped(title string) string { return text.Clip(title, maxTitle) }
 
 // expired returns the active entries of the project that are older than the half-life of their stage, by id.
 func (a *Activities) expired(ctx context.Context, project string, now time.Time) ([]aged, error) {

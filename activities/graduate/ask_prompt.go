@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"axiommind/activities/llm"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -99,10 +100,7 @@ func readVerdicts(answer llm.Answered, labels []string) (map[string]verdict, err
 
 func verdictOf(states any, reason string) verdict {
 	said := strings.ToLower(strings.TrimSpace(fmt.Sprint(states)))
-	v := verdict{yes: said == "yes" || said == "true", reason: strings.TrimSpace(reason)}
-	if len(v.reason) > maxVerdictReason {
-		v.reason = strings.ToValidUTF8(v.reason[:maxVerdictReason], "") + "…"
-	}
+	v := verdict{yes: said == "yes" || said == "true", reason: text.Clip(strings.TrimSpace(reason), maxVerdictReason)}
 	switch {
 	case v.reason != "":
 	case v.yes:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"axiommind/activities/llm"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -116,10 +117,7 @@ func pairAnswerOf(contradict any, reason string) pairAnswer {
 	case "no", "false":
 		out.verdict = schema.PairCompatible
 	}
-	if len(out.reason) > maxVerdictReason {
-		out.reason = strings.ToValidUTF8(out.reason[:maxVerdictReason], "") + "…"
-	}
-	if out.reason == "" {
+	if out.reason = language.Clip(out.reason, maxVerdictReason); out.reason == "" {
 		out.reason = "the answer gives no reason"
 	}
 	return out

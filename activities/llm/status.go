@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"axiommind/activities/text"
 )
 
 // maxMessage limits how much of a provider's message is kept, in bytes.
@@ -182,13 +183,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 func head(body []byte) string {
-	s := strings.ToValidUTF8(strings.Join(strings.Fields(string(body[:min(len(body), 4*maxMessage)])), " "), "")
-	if len(s) <= maxMessage {
-		return s
-	}
-	cut := maxMessage
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	words := strings.Fields(string(body[:min(len(body), 4*maxMessage)]))
+	return text.Clip(strings.ToValidUTF8(strings.Join(words, " "), ""), maxMessage)
 }

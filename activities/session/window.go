@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 	"strings"
-	"unicode/utf8"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -172,10 +172,7 @@ func cutAt(text string, size int) int {
 	if at := strings.LastIndexByte(text[:size], '\n'); at >= size/2 {
 		return at + 1
 	}
-	for size > 0 && !utf8.RuneStart(text[size]) {
-		size--
-	}
-	return size
+	return len(language.Head(text, size))
 }
 
 // Extracted reports whether memories are extracted from messages of the kind. If tools is true, they are extracted from

@@ -256,14 +256,11 @@ func splitText(whole string, most int) []string {
 }
 
 // cutText cuts a text into pieces of at most so many bytes, between characters.
-func cutText(text string, most int) []string {
+func cutText(s string, most int) []string {
 	var pieces []string
-	for len(text) > most {
-		n := most
-		for n > 1 && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		pieces, text = append(pieces, text[:n]), text[n:]
+	for len(s) > most {
+		n := max(1, len(text.Head(s, most)))
+		pieces, s = append(pieces, s[:n]), s[n:]
 	}
-	return append(pieces, text)
+	return append(pieces, s)
 }

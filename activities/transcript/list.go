@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/boundary"
+	"axiommind/activities/text"
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
@@ -289,12 +290,7 @@ func markOf(id string) string {
 }
 
 // begins returns an id that is no name because it is too long as far as people need it. It is still none.
-func begins(id string) string {
-	if len(id) > schema.MaxNameBytes {
-		return strings.ToValidUTF8(id[:schema.MaxNameBytes], "") + "…"
-	}
-	return id
-}
+func begins(id string) string { return text.Clip(id, schema.MaxNameBytes) }
 
 // resolve finds a file of the source, and none that has come to lie outside.
 func (l *lister) resolve(path string) (*handle, error) {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -35,22 +35,11 @@ func messageItems(event schema.Event) ([]Item, error) {
 			at = p.Date
 		}
 		out = append(out, Item{
-			Kind: schema.ItemMessage, ID: messageID(event.ID, m.Index), Project: p.Project, Content: head(m.Text, maxMessageText),
+			Kind: schema.ItemMessage, ID: messageID(event.ID, m.Index), Project: p.Project, Content: text.Head(m.Text, maxMessageText),
 			Type: string(m.Role), User: p.User, Agent: p.Agent, SessionID: p.SessionID, Message: m.Index, OccurredAt: storedTime(at),
 		})
 	}
 	return out, nil
-}
-
-// head returns the first bytes of a text, without a partial character at the end.
-func head(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }
 
 // messageID identifies a message by its event, so that one lookup finds it. The index has a fixed number of digits, so

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -75,11 +76,7 @@ const (
 
 func (r *RebuildResult) example(format string, args ...any) {
 	if len(r.Examples) < maxExamples {
-		text := fmt.Sprintf(format, args...)
-		if len(text) > maxExample {
-			text = shorten(text[:maxExample]) + "…"
-		}
-		r.Examples = append(r.Examples, text)
+		r.Examples = append(r.Examples, text.Clip(fmt.Sprintf(format, args...), maxExample))
 	}
 }
 

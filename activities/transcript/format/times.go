@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 
 	"github.com/tidwall/gjson"
@@ -109,10 +110,7 @@ var outOfRange = fmt.Sprintf("is not of the years %d to %d", FirstYear, LastYear
 // skipTime notes a time that is left out. Records that make several messages note it once.
 func (b *builder) skipTime(line int, shown, why string) {
 	const most = 60
-	if len(shown) > most {
-		shown = strings.ToValidUTF8(shown[:most], "") + "…"
-	}
-	reason := fmt.Sprintf("time %q %s: left out", clean(shown), why)
+	reason := fmt.Sprintf("time %q %s: left out", clean(language.Clip(shown, most)), why)
 	if b.skips().last != (schema.Skipped{Line: line, Reason: reason}) {
 		b.skip(line, reason)
 	}
