@@ -122,13 +122,11 @@ func (b Backfill) read(ctx context.Context, after string) ([]Backfilled, error) 
 	where = append(where, "status IN ?")
 	args = append(args, []string{string(schema.BuildSuccess), string(schema.BuildPartial), string(schema.BuildEmpty)})
 	var out []Backfilled
-	err = table.Query(ctx, b.Conn, func(rows driver.Rows) error {
-		var s Backfilled
+	err = table.Query(ctx, b.Conn, table.Rows(&out, func(rows driver.Rows, s *Backfilled) error {
 		err := rows.Scan(&s.Project, &s.User, &s.Agent, &s.SessionID, &s.BuildID)
 		s.Cursor = s.Stream()
-		out = append(out, s)
 		return err
-	}, fmt.Sprintf(`SELECT project, user, agent, session_id, argMax(build_id, ordinal) FROM build_runs WHERE %s
+	}), fmt.Sprintf(`SELECT project, user, agent, session_id, argMax(build_id, ordinal) FROM build_runs WHERE %s
 		GROUP BY project, user, agent, session_id ORDER BY project, user, agent, session_id LIMIT %d`,
 		strings.Join(where, " AND "), b.page), args...)
 	return out, err
@@ -183,12 +181,10 @@ func (b Backfill) dates(ctx context.Context, page []Backfilled) (map[string]time
 		streams[i] = s.Stream()
 	}
 	out := make(map[string]time.Time, len(page))
-	return out, table.Query(ctx, b.Conn, func(rows driver.Rows) error {
-		var stream string
-		var date time.Time
-		err := rows.Scan(&stream, &date)
-		out[stream] = date.UTC()
+	return out, table.Query(ctx, b.Conn, table.Map(out, func(rows driver.Rows, stream *string, date *time.Time) error {
+		err := rows.Scan(stream, date)
+		*date = date.UTC()
 		return err
-	}, `SELECT stream, argMin(ts, seq) FROM events WHERE stream IN ? AND event_type = ? GROUP BY stream`,
+	}), `SELECT stream, argMin(ts, seq) FROM events WHERE stream IN ? AND event_type = ? GROUP BY stream`,
 		table.Set(streams), schema.SessionIngested)
 }

@@ -73,11 +73,9 @@ func (p *problemReader) add(found Problem) { p.out = append(p.out, found) }
 func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(schema.Event) error) error {
 	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var e schema.Event
-		var payload string
-		if err := rows.Scan(&e.ID, &e.Type, &payload); err != nil {
+		if err := rows.Scan(&e.ID, &e.Type, &e.Payload); err != nil {
 			return err
 		}
-		e.Payload = []byte(payload)
 		return each(e)
 	}, `SELECT event_id, event_type, payload_json FROM events
 		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, stream, p.run.BuildID, types)
@@ -269,12 +267,8 @@ func (p *problemReader) entriesOfBuild() entry.Selection {
 // observed returns the ids of the session's entries in which any build observed a task.
 func (p *problemReader) observed(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
-	return out, table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		out[id] = true
-		return err
-	}, `SELECT JSONExtractString(payload_json, 'entry_id') FROM events WHERE stream = ? AND session_id = ? AND event_type = ?`,
+	return out, table.Query(ctx, p.conn, table.Map(out, func(rows driver.Rows, id *string, is *bool) error { return rows.Scan(id, is) }),
+		`SELECT JSONExtractString(payload_json, 'entry_id'), true FROM events WHERE stream = ? AND session_id = ? AND event_type = ?`,
 		schema.ProjectStream(p.run.Project), p.run.SessionID, schema.TaskObserved)
 }
 
@@ -329,12 +323,8 @@ func (p *problemReader) titles(ctx context.Context, rejected []schema.TaskTransi
 		}
 	}
 	out := map[string]string{}
-	err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var id, title string
-		err := rows.Scan(&id, &title)
-		out[id] = title
-		return err
-	}, "SELECT entity_id, title FROM entities WHERE project = ? AND entity_id IN ?", p.run.Project, ids)
+	err := table.Query(ctx, p.conn, table.Map(out, func(rows driver.Rows, id, title *string) error { return rows.Scan(id, title) }),
+		"SELECT entity_id, title FROM entities WHERE project = ? AND entity_id IN ?", p.run.Project, ids)
 	return out, err
 }
 

@@ -267,8 +267,7 @@ func Find(ctx context.Context, conn driver.Conn, id string) (Run, error) {
 
 func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Run, error) {
 	out := []Run{}
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var r Run
+	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, r *Run) error {
 		var status, source, counts, usage string
 		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.User, &r.Agent, &r.StartedAt, &r.FinishedAt,
 			&r.ExtractorModel, &r.ExtractorPromptHash, &r.EmbedderModel, &r.EmbeddingVersion, &r.IdrisVersion,
@@ -282,9 +281,8 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 			json.Unmarshal([]byte(usage), &r.Usage)); err != nil {
 			return fmt.Errorf("decode build %q: %w", r.BuildID, err)
 		}
-		out = append(out, r)
 		return nil
-	}, `SELECT build_id, session_id, ordinal, project, user, agent, started_at, finished_at,
+	}), `SELECT build_id, session_id, ordinal, project, user, agent, started_at, finished_at,
 		extractor_model, extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version,
 		status, failed_step, error, error_type, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
 	if err != nil {
@@ -296,14 +294,9 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 // readMetrics returns the steps of the build in the order of their start.
 func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schema.StepMetric, error) {
 	out := []schema.StepMetric{}
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var m schema.StepMetric
-		if err := rows.Scan(&m.Step, &m.StartedAt, &m.LatencyMS, &m.Success, &m.Error); err != nil {
-			return err
-		}
-		out = append(out, m)
-		return nil
-	}, `SELECT stage, ts, latency_ms, success, error FROM pipeline_metrics
+	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, m *schema.StepMetric) error {
+		return rows.Scan(&m.Step, &m.StartedAt, &m.LatencyMS, &m.Success, &m.Error)
+	}), `SELECT stage, ts, latency_ms, success, error FROM pipeline_metrics
 		WHERE build_id = ? ORDER BY ts, id`, buildID)
 	if err != nil {
 		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)

@@ -13,12 +13,9 @@ import (
 // Scopes returns up to limit of the projects, users and agents with processed sessions, in their order.
 func Scopes(ctx context.Context, conn driver.Conn, limit int) ([]schema.Scope, error) {
 	var out []schema.Scope
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var s schema.Scope
-		err := rows.Scan(&s.Project, &s.User, &s.Agent)
-		out = append(out, s)
-		return err
-	}, `SELECT DISTINCT project, user, agent FROM build_runs_raw ORDER BY project, user, agent LIMIT ?`, limit)
+	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, s *schema.Scope) error {
+		return rows.Scan(&s.Project, &s.User, &s.Agent)
+	}), `SELECT DISTINCT project, user, agent FROM build_runs_raw ORDER BY project, user, agent LIMIT ?`, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list projects and users: %w", err)
 	}

@@ -138,13 +138,9 @@ func Latest(ctx context.Context, conn driver.Conn, sessions []schema.SessionKey)
 			ids[i] = key.SessionID
 		}
 		// Sessions of other scopes with the same ids come along.
-		err := table.Query(ctx, conn, func(rows driver.Rows) error {
-			var key schema.SessionKey
-			var latest LatestBuild
-			err := rows.Scan(&key.Project, &key.User, &key.Agent, &key.SessionID, &latest.ID, (*string)(&latest.Status))
-			out[key] = latest
-			return err
-		}, `SELECT project, user, agent, session_id, argMax(build_id, ordinal), argMax(status, ordinal) FROM build_runs
+		err := table.Query(ctx, conn, table.Map(out, func(rows driver.Rows, key *schema.SessionKey, latest *LatestBuild) error {
+			return rows.Scan(&key.Project, &key.User, &key.Agent, &key.SessionID, &latest.ID, (*string)(&latest.Status))
+		}), `SELECT project, user, agent, session_id, argMax(build_id, ordinal), argMax(status, ordinal) FROM build_runs
 			WHERE session_id IN ? GROUP BY project, user, agent, session_id`, ids)
 		if err != nil {
 			return nil, fmt.Errorf("read latest builds: %w", err)

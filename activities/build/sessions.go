@@ -37,9 +37,8 @@ func Sessions(ctx context.Context, conn driver.Conn, log *eventlog.Store, f Filt
 	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var r SessionRow
 		var builds uint64
-		var status string
-		err := rows.Scan(&r.Project, &r.User, &r.Agent, &r.SessionID, &builds, &status, &r.BuildID, &r.At)
-		r.Builds, r.Status, r.At = int(builds), schema.BuildStatus(status), r.At.UTC()
+		err := rows.Scan(&r.Project, &r.User, &r.Agent, &r.SessionID, &builds, (*string)(&r.Status), &r.BuildID, &r.At)
+		r.Builds, r.At = int(builds), r.At.UTC()
 		out, streams = append(out, r), append(streams, r.Stream())
 		return err
 	}, fmt.Sprintf(`SELECT project, user, agent, session_id, count(), argMax(status, ordinal), argMax(build_id, ordinal), max(started_at) AS last

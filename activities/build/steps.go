@@ -30,14 +30,9 @@ type StepSummary struct {
 // Steps summarizes the steps of builds, dreams, passes of graduation and rebuilds, in the order of the time that they took.
 func Steps(ctx context.Context, conn driver.Conn, f StepFilter) ([]StepSummary, error) {
 	out := []StepSummary{}
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var s StepSummary
-		if err := rows.Scan(&s.Step, &s.Runs, &s.Failed, &s.MedianMS, &s.P95MS, &s.TotalMS, &s.Last); err != nil {
-			return err
-		}
-		out = append(out, s)
-		return nil
-	}, `SELECT stage, count(), countIf(NOT success), quantileExact(0.5)(latency_ms), quantileExact(0.95)(latency_ms),
+	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, s *StepSummary) error {
+		return rows.Scan(&s.Step, &s.Runs, &s.Failed, &s.MedianMS, &s.P95MS, &s.TotalMS, &s.Last)
+	}), `SELECT stage, count(), countIf(NOT success), quantileExact(0.5)(latency_ms), quantileExact(0.95)(latency_ms),
 			sum(latency_ms) AS total, max(ts)
 		FROM pipeline_metrics WHERE (? = '' OR project = ?) AND ts >= fromUnixTimestamp64Micro(?)
 		GROUP BY stage ORDER BY total DESC, stage`, f.Project, f.Project, max(f.Since.UnixMicro(), 0))

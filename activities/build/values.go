@@ -42,12 +42,9 @@ func Values(ctx context.Context, conn driver.Conn, column Column, prefix string,
 	}
 	where, args = append(where, fmt.Sprintf("startsWith(%s, ?)", column)), append(args, prefix)
 	var out []Value
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
-		var v Value
-		err := rows.Scan(&v.Text, &v.Session, &v.Project, &v.Started)
-		out = append(out, v)
-		return err
-	}, fmt.Sprintf(`SELECT toString(%s) AS text, argMax(session_id, started_at), argMax(toString(project), started_at), max(started_at) AS started
+	err = table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, v *Value) error {
+		return rows.Scan(&v.Text, &v.Session, &v.Project, &v.Started)
+	}), fmt.Sprintf(`SELECT toString(%s) AS text, argMax(session_id, started_at), argMax(toString(project), started_at), max(started_at) AS started
 		FROM build_runs WHERE %s GROUP BY text HAVING text != '' ORDER BY started DESC, text LIMIT %d OFFSET %d`,
 		column, strings.Join(where, " AND "), f.Limit, f.Offset), args...)
 	if err != nil {

@@ -57,8 +57,7 @@ func (r *Reader) stated(ctx context.Context, of where, detail Detail) (out []Row
 	if detail >= Whole {
 		columns += `, build_id, event_id, canonical_key, evidence_rule, evidence_json`
 	}
-	err = table.Query(ctx, r.conn, func(rows driver.Rows) error {
-		var row Row
+	err = table.Query(ctx, r.conn, table.Rows(&out, func(rows driver.Rows, row *Row) error {
 		var entryType, contentJSON, stage, status, evidenceJSON string
 		var rule uint32
 		into := []any{
@@ -75,10 +74,8 @@ func (r *Reader) stated(ctx context.Context, of where, detail Detail) (out []Row
 		if detail >= Whole {
 			row.EvidenceSessionID, row.EvidenceEventID = row.SessionID, row.EventID
 		}
-		err := row.decode(contentJSON, evidenceJSON)
-		out = append(out, row)
-		return err
-	}, `SELECT `+columns+` FROM entries_raw`+of.sql()+` ORDER BY version DESC LIMIT 1 BY project, entry_id`, of.args...)
+		return row.decode(contentJSON, evidenceJSON)
+	}), `SELECT `+columns+` FROM entries_raw`+of.sql()+` ORDER BY version DESC LIMIT 1 BY project, entry_id`, of.args...)
 	return out, err
 }
 

@@ -105,14 +105,12 @@ type Stated struct {
 // Stated returns the times of the selected entries in the selection's order.
 func (r *Reader) Stated(ctx context.Context, s Selection) ([]Stated, error) {
 	var out []Stated
-	err := r.query(ctx, s, "entry_id, created_ts, length(title)", false, func(rows driver.Rows) error {
-		var e Stated
+	err := r.query(ctx, s, "entry_id, created_ts, length(title)", false, table.Rows(&out, func(rows driver.Rows, e *Stated) error {
 		var bytes uint64
 		err := rows.Scan(&e.ID, &e.At, &bytes)
 		e.At, e.Bytes = e.At.UTC(), int(bytes)
-		out = append(out, e)
 		return err
-	})
+	}))
 	return out, err
 }
 

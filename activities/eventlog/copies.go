@@ -48,12 +48,7 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 
 func (s *Store) displaced(ctx context.Context, sql string, args ...any) ([]position, error) {
 	var out []position
-	err := s.queryAll(ctx, func(rows driver.Rows) error {
-		var p position
-		err := rows.Scan(&p.stream, &p.seq, &p.id)
-		out = append(out, p)
-		return err
-	}, sql, args...)
+	err := s.queryAll(ctx, Rows(&out, func(rows driver.Rows, p *position) error { return rows.Scan(&p.stream, &p.seq, &p.id) }), sql, args...)
 	return out, err
 }
 

@@ -166,12 +166,8 @@ func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector)
 // ProjectorNames returns the names of all projectors that ever ran, in order.
 func (s *Store) ProjectorNames(ctx context.Context) ([]string, error) {
 	var out []string
-	err := s.query(ctx, func(rows driver.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		out = append(out, name)
-		return err
-	}, `SELECT DISTINCT projector_name FROM projection_offsets_raw`)
+	err := s.query(ctx, Rows(&out, func(rows driver.Rows, name *string) error { return rows.Scan(name) }),
+		`SELECT DISTINCT projector_name FROM projection_offsets_raw`)
 	if err != nil {
 		return nil, fmt.Errorf("list projectors: %w", err)
 	}

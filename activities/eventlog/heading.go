@@ -81,13 +81,12 @@ func (s *Store) Totals(ctx context.Context, streams []string) (map[string]Total,
 	if len(streams) == 0 {
 		return totals, nil
 	}
-	err := s.query(ctx, func(rows driver.Rows) error {
-		var stream string
+	err := s.query(ctx, Map(totals, func(rows driver.Rows, stream *string, total *Total) error {
 		var messages, tokens uint64
-		err := rows.Scan(&stream, &messages, &tokens)
-		totals[stream] = Total{int(messages), int(tokens)}
+		err := rows.Scan(stream, &messages, &tokens)
+		*total = Total{int(messages), int(tokens)}
 		return err
-	}, `SELECT stream, sum(JSONExtractUInt(heading, 2)), sum(JSONExtractUInt(heading, 4)) FROM events_raw FINAL
+	}), `SELECT stream, sum(JSONExtractUInt(heading, 2)), sum(JSONExtractUInt(heading, 4)) FROM events_raw FINAL
 		WHERE stream IN ? AND event_type = ? AND NOT `+isCopy+` GROUP BY stream`, set(streams), schema.SessionIngested)
 	if err != nil {
 		return nil, fmt.Errorf("count the messages of %d sessions: %w", len(streams), err)

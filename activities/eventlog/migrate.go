@@ -132,26 +132,18 @@ func migrationStatus(ctx context.Context, conn driver.Conn, program []schema.Mig
 }
 
 func appliedMigrations(ctx context.Context, conn driver.Conn) ([]AppliedMigration, error) {
-	rows, err := conn.Query(ctx, `SELECT version, any(name), checksum, min(applied_at) FROM schema_migrations
+	var out []AppliedMigration
+	err := Select(ctx, conn, Rows(&out, func(rows driver.Rows, a *AppliedMigration) error {
+		var version uint32
+		err := rows.Scan(&version, &a.Name, &a.Checksum, &a.AppliedAt)
+		a.Version = int(version)
+		return err
+	}), `SELECT version, any(name), checksum, min(applied_at) FROM schema_migrations
 		GROUP BY version, checksum ORDER BY version, checksum`)
 	if hasCode(err, codeUnknownTable) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var out []AppliedMigration
-	for rows.Next() {
-		var a AppliedMigration
-		var version uint32
-		if err := rows.Scan(&version, &a.Name, &a.Checksum, &a.AppliedAt); err != nil {
-			return nil, err
-		}
-		a.Version = int(version)
-		out = append(out, a)
-	}
-	return out, rows.Err()
+	return out, err
 }
 
 func record(ctx context.Context, conn driver.Conn, m schema.Migration) error {

@@ -57,13 +57,9 @@ func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, s
 	if len(ask) == 0 {
 		return out, nil
 	}
-	err := s.query(ctx, func(rows driver.Rows) error {
-		var stream string
-		var o Offset
-		err := rows.Scan(&stream, &o.LastSeq, &o.LastTS, &o.LastEventID)
-		out[stream] = o
-		return err
-	}, `SELECT stream, last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
+	err := s.query(ctx, Map(out, func(rows driver.Rows, stream *string, o *Offset) error {
+		return rows.Scan(stream, &o.LastSeq, &o.LastTS, &o.LastEventID)
+	}), `SELECT stream, last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
 		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), set(ask), generation)
 	if err != nil {
 		return nil, fmt.Errorf("read offsets of %q: %w", p.Name(), err)

@@ -179,12 +179,9 @@ func logEnds(prefix, after string) (string, []any) {
 func (s *Store) backlog(ctx context.Context, p Projector, ends streamEnds, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	last, args := ends(prefix, after)
-	err := s.queryAll(ctx, func(rows driver.Rows) error {
-		var one span
-		err := rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
-		out = append(out, one)
-		return err
-	}, `SELECT name, at, at_ts, last FROM (`+last+`) AS w
+	err := s.queryAll(ctx, Rows(&out, func(rows driver.Rows, one *span) error {
+		return rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
+	}), `SELECT name, at, at_ts, last FROM (`+last+`) AS w
 		LEFT JOIN (
 			SELECT stream, max(last_seq) AS at, argMax(last_ts, last_seq) AS at_ts FROM `+s.offsetsTable+`
 			WHERE projector_name = ? AND generation = ? AND stream > ? GROUP BY stream

@@ -137,12 +137,8 @@ func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo
 		after := ""
 		for {
 			page := make([]StreamInfo, 0, s.opts.PageRows)
-			err := s.queryAll(ctx, func(rows driver.Rows) error {
-				var i StreamInfo
-				err := rows.Scan(&i.Name, &i.LastSeq)
-				page = append(page, i)
-				return err
-			}, `SELECT stream, max(seq) FROM events_raw WHERE startsWith(stream, ?) AND stream > ?
+			err := s.queryAll(ctx, Rows(&page, func(rows driver.Rows, i *StreamInfo) error { return rows.Scan(&i.Name, &i.LastSeq) }),
+				`SELECT stream, max(seq) FROM events_raw WHERE startsWith(stream, ?) AND stream > ?
 				GROUP BY stream ORDER BY stream LIMIT ? SETTINGS optimize_aggregation_in_order = 1`, prefix, after, s.opts.PageRows)
 			if err != nil {
 				yield(StreamInfo{}, fmt.Errorf("list streams: %w", err))

@@ -42,20 +42,10 @@ func MissingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.Query(ctx, `SELECT name FROM system.tables WHERE database = currentDatabase()`)
-	if err != nil {
-		return nil, fmt.Errorf("list tables: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	there := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, fmt.Errorf("list tables: %w", err)
-		}
-		there[name] = true
-	}
-	if err := rows.Err(); err != nil {
+	err = Select(ctx, conn, Map(there, func(rows driver.Rows, name *string, is *bool) error { return rows.Scan(name, is) }),
+		`SELECT name, true FROM system.tables WHERE database = currentDatabase()`)
+	if err != nil {
 		return nil, fmt.Errorf("list tables: %w", err)
 	}
 	var missing []string

@@ -136,27 +136,25 @@ func Scratches(ctx context.Context, conn driver.Conn) ([]ScratchInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list scratch databases: %w", err)
 	}
-	rows, err := conn.Query(ctx, "SELECT name, comment FROM system.databases WHERE comment LIKE '%axiommind_scratch_of%' ORDER BY name")
+	var out []ScratchInfo
+	err = Select(ctx, conn, func(rows driver.Rows) error {
+		var name, comment string
+		if err := rows.Scan(&name, &comment); err != nil {
+			return err
+		}
+		var note scratchNote
+		if json.Unmarshal([]byte(comment), &note) == nil && note.Of == home && name != home {
+			out = append(out, ScratchInfo{
+				ScratchKey: ScratchKey{note.Purpose, note.ID}, Database: name,
+				Unused: time.Duration(now-note.Used) * time.Second,
+			})
+		}
+		return nil
+	}, "SELECT name, comment FROM system.databases WHERE comment LIKE '%axiommind_scratch_of%' ORDER BY name")
 	if err != nil {
 		return nil, fmt.Errorf("list scratch databases: %w", err)
 	}
-	defer func() { _ = rows.Close() }()
-	var out []ScratchInfo
-	for rows.Next() {
-		var name, comment string
-		if err := rows.Scan(&name, &comment); err != nil {
-			return nil, fmt.Errorf("list scratch databases: %w", err)
-		}
-		var note scratchNote
-		if json.Unmarshal([]byte(comment), &note) != nil || note.Of != home || name == home {
-			continue
-		}
-		out = append(out, ScratchInfo{
-			ScratchKey: ScratchKey{note.Purpose, note.ID}, Database: name,
-			Unused: time.Duration(now-note.Used) * time.Second,
-		})
-	}
-	return out, rows.Err()
+	return out, nil
 }
 
 // DropScratches drops the scratch databases with the purpose that were unused for the time, and returns their names.

@@ -116,12 +116,8 @@ func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 // tablesOf returns the comments of the tables of a database by their names.
 func (s *Store) tablesOf(ctx context.Context, database string) (map[string]string, error) {
 	out := map[string]string{}
-	err := s.query(ctx, func(rows driver.Rows) error {
-		var name, comment string
-		err := rows.Scan(&name, &comment)
-		out[name] = comment
-		return err
-	}, `SELECT name, comment FROM system.tables WHERE database = ?`, database)
+	err := s.query(ctx, Map(out, func(rows driver.Rows, name, comment *string) error { return rows.Scan(name, comment) }),
+		`SELECT name, comment FROM system.tables WHERE database = ?`, database)
 	if err != nil {
 		return nil, fmt.Errorf("list tables of %q: %w", database, err)
 	}

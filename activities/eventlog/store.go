@@ -108,37 +108,7 @@ func (s *Store) queryAll(ctx context.Context, scan func(driver.Rows) error, sql 
 func (s *Store) queryWith(ctx context.Context, settings clickhouse.Settings, scan func(driver.Rows) error, sql string, args ...any) error {
 	ctx, cancel := s.request(ctx, settings)
 	defer cancel()
-	rows, err := s.conn.Query(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// InsertBlock sends one block, to which add adds its n rows or columns.
-func InsertBlock(ctx context.Context, conn preparer, sql string, n int, add func(b driver.Batch, i int) error) error {
-	batch, err := conn.PrepareBatch(ctx, sql)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
-	for i := range n {
-		if err := add(batch, i); err != nil {
-			return err
-		}
-	}
-	return batch.Send()
-}
-
-// preparer is the part of a connection that inserts need.
-type preparer interface {
-	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
+	return Select(ctx, s.conn, scan, sql, args...)
 }
 
 // keyedMutex is a mutex per key. Waiting for it ends with the context.

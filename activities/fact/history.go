@@ -131,17 +131,15 @@ func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) 
 
 // changes returns the events of a memory that the condition selects, in its order.
 func (t *Tables) changes(ctx context.Context, user, agent, where string, args ...any) (out []Change, err error) {
-	err = t.read(ctx, user, func(rows driver.Rows) error {
-		var e schema.Event
-		var payload string
-		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.RecordedAt, &e.Actor, &e.SessionID, &e.Project, &e.BuildID, &payload); err != nil {
+	err = t.read(ctx, user, table.Rows(&out, func(rows driver.Rows, c *Change) (err error) {
+		e := &c.Event
+		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.RecordedAt, &e.Actor, &e.SessionID, &e.Project, &e.BuildID, &e.Payload); err != nil {
 			return err
 		}
-		e.Payload, e.TS, e.RecordedAt = []byte(payload), e.TS.UTC(), e.RecordedAt.UTC()
-		o, err := readEvent(e)
-		out = append(out, Change{Event: e, occurrence: o})
+		e.TS, e.RecordedAt = e.TS.UTC(), e.RecordedAt.UTC()
+		c.occurrence, err = readEvent(*e)
 		return err
-	}, `SELECT event_id, seq, event_type, ts, recorded_at, actor, session_id, project, build_id, payload_json FROM events
+	}), `SELECT event_id, seq, event_type, ts, recorded_at, actor, session_id, project, build_id, payload_json FROM events
 		WHERE stream = ? AND event_type IN ? AND `+where, slices.Concat([]any{schema.MemoryStream(user, agent), table.Set(EventTypes())}, args)...)
 	return out, err
 }

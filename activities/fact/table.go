@@ -323,16 +323,14 @@ func (t *Tables) query(ctx context.Context, of rowFilter, where string, args ...
 // facts is query without its check, which would stop the projector at a log that contains a memory without a user.
 func (t *Tables) facts(ctx context.Context, of rowFilter, where string, args ...any) ([]Fact, error) {
 	var out []Fact
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
-		var f Fact
+	err := table.Query(ctx, t.conn, table.Rows(&out, func(rows driver.Rows, f *Fact) error {
 		var status string
 		var goneAt *time.Time
 		err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &f.SourceError, (*string)(&f.SaidBy), &status, &f.Project,
 			&f.Actor, &f.SessionID, &f.EntryID, &f.CreatedAt, &f.CreatedSeq, &f.UpdatedAt, &goneAt, &f.GoneReason, &f.Version)
 		f.resolve(status, goneAt)
-		out = append(out, f)
 		return err
-	}, "SELECT "+strings.Join(factFields, ", ")+" FROM facts_raw FINAL WHERE "+of.where+" AND "+where, slices.Concat(of.args, args)...)
+	}), "SELECT "+strings.Join(factFields, ", ")+" FROM facts_raw FINAL WHERE "+of.where+" AND "+where, slices.Concat(of.args, args)...)
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}

@@ -73,13 +73,11 @@ const maxSummaries = 64
 // confirmed returns, by the ids of facts, when a session last said the same again, by the time at which it was said.
 func (t *Tables) confirmed(ctx context.Context, user, agent string) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
-	err := t.read(ctx, user, func(rows driver.Rows) error {
-		var id string
-		var at time.Time
-		err := rows.Scan(&id, &at)
-		out[id] = at.UTC()
+	err := t.read(ctx, user, table.Map(out, func(rows driver.Rows, id *string, at *time.Time) error {
+		err := rows.Scan(id, at)
+		*at = at.UTC()
 		return err
-	}, `SELECT duplicate_of, max(ts) FROM facts_skipped_raw WHERE user = ? AND agent = ? AND duplicate_of != '' AND entry_id != ''
+	}), `SELECT duplicate_of, max(ts) FROM facts_skipped_raw WHERE user = ? AND agent = ? AND duplicate_of != '' AND entry_id != ''
 		GROUP BY duplicate_of`, user, agent)
 	if err != nil {
 		return nil, fmt.Errorf("read when facts were last restated: %w", err)

@@ -120,14 +120,12 @@ const sameDecisions = `
 
 func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decision, error) {
 	var out []Decision
-	err := query(ctx, l.conn, w.project, func(rows driver.Rows) error {
-		var d Decision
+	err := query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, d *Decision) error {
 		var same []string
 		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &same)
 		d.SaidAlso = slices.DeleteFunc(same, func(id string) bool { return id == d.ID })
-		out = append(out, d)
 		return err
-	}, `SELECT decision_id, project, user, agent, ts, action, actor, confidence, same FROM (`+sameDecisions+`)`+w.sql()+
+	}), `SELECT decision_id, project, user, agent, ts, action, actor, confidence, same FROM (`+sameDecisions+`)`+w.sql()+
 		` ORDER BY ts DESC, decision_id`+limited(limit), append([]any{schema.RoleStatement, w.project, w.project, w.project}, w.args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
@@ -165,10 +163,9 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 		return nil
 	}
 	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
-		var id, recorded string
+		var id string
 		var g DecisionGround
-		err := rows.Scan(&id, &g.Kind, &g.EntryID, &recorded, &g.Role)
-		g.Recorded = schema.Stage(recorded)
+		err := rows.Scan(&id, &g.Kind, &g.EntryID, (*string)(&g.Recorded), &g.Role)
 		at[id].Evidence = append(at[id].Evidence, g)
 		return err
 	}, `SELECT decision_id, evidence_kind, evidence_id, evidence_stage, role FROM decision_evidence

@@ -200,8 +200,7 @@ func ReadHealth(ctx context.Context, conn table.Conn, q HealthQuery) ([]Health, 
 		return nil, err
 	}
 	var out []Health
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
-		var h Health
+	err = table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, h *Health) error {
 		got := make([]uint64, len(measures))
 		into := []any{&h.Project, &h.User, &h.Agent}
 		for i := range got {
@@ -209,11 +208,10 @@ func ReadHealth(ctx context.Context, conn table.Conn, q HealthQuery) ([]Health, 
 		}
 		err := rows.Scan(into...)
 		for i, m := range measures {
-			*m.of(&h) = int(got[i])
+			*m.of(h) = int(got[i])
 		}
-		out = append(out, h)
 		return err
-	}, fmt.Sprintf("SELECT %s, %s FROM %s GROUP BY %s ORDER BY count() DESC, %[1]s LIMIT %[5]d",
+	}), fmt.Sprintf("SELECT %s, %s FROM %s GROUP BY %s ORDER BY count() DESC, %[1]s LIMIT %[5]d",
 		group, strings.Join(counts, ", "), from, strings.ReplaceAll(group, ", ''", ""), q.Limit), args...)
 	if err != nil {
 		return nil, fmt.Errorf("count entries: %w", err)
@@ -244,15 +242,11 @@ func ListMeasured(ctx context.Context, conn table.Conn, measure string, q Health
 		return nil, err
 	}
 	var out []Counted
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
-		var c Counted
-		var entryType, stage, status string
-		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.EntryID, &entryType, &c.Title, &stage, &status, &c.OccurredAt)
-		c.Type, c.Stage, c.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
+	err = table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, c *Counted) error {
+		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.EntryID, (*string)(&c.Type), &c.Title, (*string)(&c.Stage), (*string)(&c.Status), &c.OccurredAt)
 		c.OccurredAt = c.OccurredAt.UTC()
-		out = append(out, c)
 		return err
-	}, fmt.Sprintf(`SELECT project, user, agent, entry_id, entry_type, title, stage, status, created_ts FROM %s
+	}), fmt.Sprintf(`SELECT project, user, agent, entry_id, entry_type, title, stage, status, created_ts FROM %s
 		WHERE %s ORDER BY created_ts DESC, project, entry_id LIMIT %d OFFSET %d`, from, measures[i].where, limit, offset), args...)
 	if err != nil {
 		return nil, fmt.Errorf("list entries that are %s: %w", strings.ReplaceAll(measure, "_", " "), err)

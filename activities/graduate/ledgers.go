@@ -124,17 +124,15 @@ func (l *Ledgers) ProjectsWith(ctx context.Context, prefix string) ([]string, er
 
 func (l *Ledgers) conflicts(ctx context.Context, w *where, limit int) ([]Conflict, error) {
 	var out []Conflict
-	err := query(ctx, l.conn, w.project, func(rows driver.Rows) error {
-		var c Conflict
+	err := query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, c *Conflict) error {
 		var resolved *time.Time
 		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.ID, &c.Older.EntryID, &c.Newer.EntryID, &c.Type, &c.Reason,
 			&c.DetectedAt, &resolved, &c.Kept, &c.Resolution, &c.ResolvedBy, &c.Model)
 		if resolved != nil {
 			c.ResolvedAt = *resolved
 		}
-		out = append(out, c)
 		return err
-	}, `SELECT project, user, agent, conflict_id, older_id, newer_id, conflict_type, reason, detected_at, resolved_at, kept,
+	}), `SELECT project, user, agent, conflict_id, older_id, newer_id, conflict_type, reason, detected_at, resolved_at, kept,
 		resolution, resolved_by, model FROM conflicts`+w.sql()+` ORDER BY resolved_at IS NOT NULL, detected_at DESC, conflict_id`+
 		limited(limit), w.args...)
 	if err != nil {
@@ -197,16 +195,13 @@ type Promotion struct {
 // Promotions returns the steps of the entry, the oldest first.
 func (l *Ledgers) Promotions(ctx context.Context, project, entryID string) ([]Promotion, error) {
 	var out []Promotion
-	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
-		var p Promotion
-		var from, to string
+	err := query(ctx, l.conn, project, table.Rows(&out, func(rows driver.Rows, p *Promotion) error {
 		var policy uint32
-		err := rows.Scan(&p.EntryID, &p.At, &from, &to, &p.Demotes, &policy, &p.Verifier, &p.CheckedEventID, &p.Actor, &p.Reasons,
+		err := rows.Scan(&p.EntryID, &p.At, (*string)(&p.From), (*string)(&p.To), &p.Demotes, &policy, &p.Verifier, &p.CheckedEventID, &p.Actor, &p.Reasons,
 			&p.Sources, &p.EventID, &p.Stream)
-		p.From, p.To, p.Policy = schema.Stage(from), schema.Stage(to), int(policy)
-		out = append(out, p)
+		p.Policy = int(policy)
 		return err
-	}, `SELECT entry_id, ts, from_stage, to_stage, demotes, policy, verifier, checked_event_id, actor, reasons, sources,
+	}), `SELECT entry_id, ts, from_stage, to_stage, demotes, policy, verifier, checked_event_id, actor, reasons, sources,
 		event_id, stream FROM promotions_raw FINAL WHERE project = ? AND entry_id = ?
 		ORDER BY ts, stream, version, indexOf(['raw', 'working', 'candidate', 'verified', 'certified'], to_stage)`, project, entryID)
 	if err != nil {

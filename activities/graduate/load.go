@@ -47,16 +47,14 @@ func (l loader) begin(ctx context.Context, project string, at time.Time, head ui
 // version of the policy or of the comparison.
 func (l loader) pending(ctx context.Context, project string) ([]pendingSession, error) {
 	var out []pendingSession
-	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
-		var s pendingSession
+	err := query(ctx, l.conn, project, table.Rows(&out, func(rows driver.Rows, s *pendingSession) error {
 		if err := rows.Scan(&s.stream, &s.seq, &s.build); err != nil {
 			return err
 		}
 		key, err := schema.ParseSessionStream(s.stream)
 		s.SessionKey = key
-		out = append(out, s)
 		return err
-	}, `SELECT s.stream, s.last, if(s.last > g.seq, s.build, '') FROM (
+	}), `SELECT s.stream, s.last, if(s.last > g.seq, s.build, '') FROM (
 			SELECT stream, max(version) AS last, argMax(build_id, version) AS build FROM (
 				SELECT stream, version, build_id FROM entries_raw WHERE project = ?
 				UNION ALL
@@ -203,15 +201,12 @@ func (l loader) readConflicts(ctx context.Context, w *snapshot) error {
 
 // readConflicts loads the conflicts that meet the condition.
 func readConflicts(ctx context.Context, conn table.Conn, w *snapshot, condition string, args ...any) error {
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var id string
-		var c conflictState
+	err := table.Query(ctx, conn, table.Map(w.conflicts, func(rows driver.Rows, id *string, c *conflictState) error {
 		var detected, resolved uint64
-		err := rows.Scan(&id, &c.older, &c.newer, &detected, &resolved, &c.kept, &c.by)
+		err := rows.Scan(id, &c.older, &c.newer, &detected, &resolved, &c.kept, &c.by)
 		c.open, c.last = detected > resolved, max(detected, resolved)
-		w.conflicts[id] = c
 		return err
-	}, `SELECT c.conflict_id, c.older_id, c.newer_id, c.version, r.version, r.kept, r.resolved_by
+	}), `SELECT c.conflict_id, c.older_id, c.newer_id, c.version, r.version, r.kept, r.resolved_by
 		FROM (SELECT * FROM conflicts_raw FINAL WHERE project = ? AND `+condition+`) AS c
 		LEFT JOIN (SELECT * FROM conflict_resolutions_raw FINAL WHERE project = ?) AS r ON r.conflict_id = c.conflict_id`,
 		append(append([]any{w.project}, args...), w.project)...)
@@ -246,12 +241,12 @@ func (l loader) readMarks(ctx context.Context, w *snapshot) error {
 func readMarks(ctx context.Context, conn table.Conn, project string, entries map[string]*statement) error {
 	for part := range slices.Chunk(sortedKeys(entries), page) {
 		err := table.Query(ctx, conn, func(rows driver.Rows) error {
-			var id, kind, status, stage string
+			var id, kind string
 			var m mark
-			if err := rows.Scan(&id, &kind, &status, &stage, &m.demotes, &m.other, &m.by, &m.build, &m.at, &m.version); err != nil {
+			if err := rows.Scan(&id, &kind, (*string)(&m.status), (*string)(&m.stage), &m.demotes, &m.other, &m.by, &m.build, &m.at, &m.version); err != nil {
 				return err
 			}
-			m.status, m.stage, m.at = schema.Status(status), schema.Stage(stage), m.at.UTC()
+			m.at = m.at.UTC()
 			entries[id].take(kind, m)
 			return nil
 		}, `SELECT entry_id, kind, status, stage, demotes, other_id, by, build_id, created_at, version FROM entry_changes_raw FINAL

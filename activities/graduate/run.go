@@ -408,12 +408,11 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 func (a *Activities) duplicatesOf(ctx context.Context, project string, ids []string) (map[string]string, error) {
 	roots := map[string]string{}
 	add := func(condition string, of []string) error {
-		return table.Query(ctx, a.conn, func(rows driver.Rows) error {
-			var id, original string
-			err := rows.Scan(&id, &original)
-			roots[id] = cmp.Or(original, id)
+		return table.Query(ctx, a.conn, table.Map(roots, func(rows driver.Rows, id, original *string) error {
+			err := rows.Scan(id, original)
+			*original = cmp.Or(*original, *id)
 			return err
-		}, "SELECT entry_id, original_id FROM entries WHERE project = ? AND "+condition, project, table.Set(of))
+		}), "SELECT entry_id, original_id FROM entries WHERE project = ? AND "+condition, project, table.Set(of))
 	}
 	if err := add("entry_id IN ?", ids); err != nil {
 		return nil, fmt.Errorf("read the entries that say the same: %w", err)

@@ -97,15 +97,8 @@ type row struct {
 // ends returns the position up to which the contexts of each thread were processed, from the events after since.
 func (a *Activities) ends(ctx context.Context, stream string, since uint64) (map[key]uint64, error) {
 	out := map[key]uint64{}
-	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
-		var k key
-		var to uint64
-		if err := rows.Scan(&k.project, &k.thread, &to); err != nil {
-			return err
-		}
-		out[k] = to
-		return nil
-	}, `SELECT project, session_id, max(JSONExtractUInt(payload_json, 'to')) FROM events_raw
+	err := table.Query(ctx, a.conn, table.Map(out, func(rows driver.Rows, k *key, to *uint64) error { return rows.Scan(&k.project, &k.thread, to) }),
+		`SELECT project, session_id, max(JSONExtractUInt(payload_json, 'to')) FROM events_raw
 		WHERE stream = ? AND seq > ? AND event_type = ? GROUP BY project, session_id`, stream, since, schema.ContextProcessed)
 	if err != nil {
 		return nil, fmt.Errorf("read the ends of %q: %w", stream, err)
@@ -116,8 +109,7 @@ func (a *Activities) ends(ctx context.Context, stream string, since uint64) (map
 // rows returns up to so many contexts after the position, in order.
 func (a *Activities) rows(ctx context.Context, stream string, after uint64, most int) ([]row, error) {
 	var out []row
-	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
-		var r row
+	err := table.Query(ctx, a.conn, table.Rows(&out, func(rows driver.Rows, r *row) error {
 		var statement, flush string
 		var flags [5]bool
 		var debounce, maxWait int64
@@ -135,9 +127,8 @@ func (a *Activities) rows(ctx context.Context, stream string, after uint64, most
 				return fmt.Errorf("statement at %d: %w", r.seq, err)
 			}
 		}
-		out = append(out, r)
 		return nil
-	}, `SELECT seq, project, session_id, ts,
+	}), `SELECT seq, project, session_id, ts,
 			JSONHas(payload_json, 'refused') AS refused, JSONExtractBool(payload_json, 'now') AS now,
 			JSONExtractBool(payload_json, 'correction') AS correction, JSONExtractBool(payload_json, 'reinforcement') AS reinforcement,
 			JSONExtractBool(payload_json, 'include_tools') AS tools, JSONExtractString(payload_json, 'flush') AS flush,

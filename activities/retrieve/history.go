@@ -93,11 +93,9 @@ func (r *search) acts(ctx context.Context, streams, types, ids []string, each fu
 func (r *search) events(ctx context.Context, streams, types []string, where string, args []any, each func(schema.Event) error) error {
 	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var e schema.Event
-		var payload string
-		if err := rows.Scan(&e.ID, &e.Type, &e.TS, &payload); err != nil {
+		if err := rows.Scan(&e.ID, &e.Type, &e.TS, &e.Payload); err != nil {
 			return err
 		}
-		e.Payload = []byte(payload)
 		return each(e)
 	}, `SELECT event_id, event_type, ts, payload_json FROM events_raw PREWHERE stream IN ? AND event_type IN ?
 		WHERE `+where+` AND (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies)

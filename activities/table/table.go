@@ -26,27 +26,22 @@ type Conn interface {
 // Query runs a select and calls scan once per row.
 func Query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql string, args ...any) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_query_size": maxQuerySize}))
-	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return eventlog.Select(ctx, conn, scan, sql, args...)
 }
 
 // Column returns a scan for [Query] that appends the value of the only column to the slice.
 func Column[T any](into *[]T) func(driver.Rows) error {
-	return func(rows driver.Rows) error {
-		var value T
-		err := rows.Scan(&value)
-		*into = append(*into, value)
-		return err
-	}
+	return Rows(into, func(rows driver.Rows, value *T) error { return rows.Scan(value) })
+}
+
+// Rows is [eventlog.Rows].
+func Rows[T any](into *[]T, fill func(rows driver.Rows, value *T) error) func(driver.Rows) error {
+	return eventlog.Rows(into, fill)
+}
+
+// Map is [eventlog.Map].
+func Map[K comparable, V any](into map[K]V, fill func(rows driver.Rows, key *K, value *V) error) func(driver.Rows) error {
+	return eventlog.Map(into, fill)
 }
 
 // Insert writes the rows as one block and returns once they can be read. The parameter into names the table and its

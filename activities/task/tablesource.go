@@ -71,14 +71,11 @@ func (l *tableSource) effective(ctx context.Context, tasks []Entity) (map[[2]str
 	if len(ids) == 0 {
 		return out, nil
 	}
-	return out, l.tables.query(ctx, l.project, func(rows driver.Rows) error {
-		var task, blocker string
-		var end ending
+	return out, l.tables.query(ctx, l.project, table.Map(out, func(rows driver.Rows, edge *[2]string, end *ending) error {
 		var hops uint64
-		err := rows.Scan(&task, &blocker, &end.id, &hops)
+		err := rows.Scan(&edge[0], &edge[1], &end.id, &hops)
 		end.hops = int(hops)
-		out[[2]string{task, blocker}] = end
 		return err
-	}, `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
+	}), `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
 		WHERE project = ? AND task_id IN ?`, table.Set(ids))
 }

@@ -162,20 +162,18 @@ const coreColumns = `version, seq, event_id, ts, actor, request_id, parent, orig
 
 func (t *Tables) cores(ctx context.Context, user, agent, rest string, args ...any) ([]Core, error) {
 	var out []Core
-	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
-		var c Core
+	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, c *Core) error {
 		var version, parent, dream, restored uint32
-		var origin, items, dropped string
-		err := rows.Scan(&version, &c.Seq, &c.EventID, &c.At, &c.Actor, &c.RequestID, &parent, &origin, &c.Reason, &c.Text,
+		var items, dropped string
+		err := rows.Scan(&version, &c.Seq, &c.EventID, &c.At, &c.Actor, &c.RequestID, &parent, (*string)(&c.Origin), &c.Reason, &c.Text,
 			&c.Read, &items, &c.Diff, &dropped, &dream, &restored)
 		if err != nil {
 			return err
 		}
 		c.Version, c.Parent, c.Dream, c.Restored = int(version), int(parent), int(dream), int(restored)
-		c.Origin, c.At = schema.CoreOrigin(origin), c.At.UTC()
-		out = append(out, c)
-		return errors.Join(decodeList(items, &out[len(out)-1].Items), decodeList(dropped, &out[len(out)-1].Dropped))
-	}, "SELECT "+coreColumns+" FROM core_versions_raw WHERE user = ? AND agent = ? "+rest, args...)
+		c.At = c.At.UTC()
+		return errors.Join(decodeList(items, &c.Items), decodeList(dropped, &c.Dropped))
+	}), "SELECT "+coreColumns+" FROM core_versions_raw WHERE user = ? AND agent = ? "+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read core memory: %w", err)
 	}
@@ -199,18 +197,14 @@ const historySQL = `
 // History lists the versions of core memory without their texts, the newest first.
 func (t *Tables) History(ctx context.Context, user, agent string, limit, offset int) ([]VersionLine, error) {
 	var out []VersionLine
-	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
-		var v VersionLine
+	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, v *VersionLine) error {
 		var version, parent, dream, restored uint32
 		var items, added, removed uint64
-		var origin string
-		err := rows.Scan(&version, &parent, &origin, &dream, &restored, &v.Date, &v.At, &v.Actor, &v.Reason, &items, &added, &removed)
+		err := rows.Scan(&version, &parent, (*string)(&v.Origin), &dream, &restored, &v.Date, &v.At, &v.Actor, &v.Reason, &items, &added, &removed)
 		v.Version, v.Parent, v.Dream, v.Restored = int(version), int(parent), int(dream), int(restored)
-		v.Origin, v.At = schema.CoreOrigin(origin), v.At.UTC()
-		v.Items, v.Added, v.Removed = int(items), int(added), int(removed)
-		out = append(out, v)
+		v.At, v.Items, v.Added, v.Removed = v.At.UTC(), int(items), int(added), int(removed)
 		return err
-	}, historySQL, limit, offset, user, agent, user, agent)
+	}), historySQL, limit, offset, user, agent, user, agent)
 	if err != nil {
 		return nil, fmt.Errorf("list core memory: %w", err)
 	}
@@ -237,8 +231,7 @@ const dreamColumns = `ordinal, seq, event_id, ts, date, status, reason, parent, 
 
 func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...any) ([]Dream, error) {
 	var out []Dream
-	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
-		var d Dream
+	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, d *Dream) error {
 		var ordinal, parent, version, carried uint32
 		var status, dropped, usage string
 		var days, hashes []string
@@ -253,10 +246,8 @@ func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...a
 		for i := range days {
 			d.Days[i] = schema.Day{Date: days[i], Hash: hashes[i]}
 		}
-		err = errors.Join(decodeList(dropped, &d.Dropped), json.Unmarshal([]byte(usage), &d.Usage))
-		out = append(out, d)
-		return err
-	}, "SELECT "+dreamColumns+" FROM dreams_raw WHERE user = ? AND agent = ? "+rest, args...)
+		return errors.Join(decodeList(dropped, &d.Dropped), json.Unmarshal([]byte(usage), &d.Usage))
+	}), "SELECT "+dreamColumns+" FROM dreams_raw WHERE user = ? AND agent = ? "+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read dreams: %w", err)
 	}
@@ -266,12 +257,8 @@ func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...a
 // ReadDays returns, by date, the hash of the day's content as read by the last dream that was not refused.
 func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]string, error) {
 	out := map[string]string{}
-	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
-		var date, hash string
-		err := rows.Scan(&date, &hash)
-		out[date] = hash
-		return err
-	}, `SELECT day, argMax(hash, ordinal) FROM dreams_raw ARRAY JOIN days AS day, day_hashes AS hash
+	err := t.query(ctx, user, agent, table.Map(out, func(rows driver.Rows, date, hash *string) error { return rows.Scan(date, hash) }),
+		`SELECT day, argMax(hash, ordinal) FROM dreams_raw ARRAY JOIN days AS day, day_hashes AS hash
 		WHERE user = ? AND agent = ? AND status != ? GROUP BY day`, string(schema.DreamIsRefused))
 	if err != nil {
 		return nil, fmt.Errorf("read the days of dreams: %w", err)
@@ -287,16 +274,13 @@ func (t *Tables) Records(ctx context.Context, user, agent string, kind schema.Re
 		where, args = where+" AND date IN ?", append(args, table.Set(dates))
 	}
 	var out []Record
-	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
-		r := Record{Kind: kind}
-		var reason string
+	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, r *Record) error {
 		var first, last int64
-		err := rows.Scan(&r.Date, &r.Seq, &r.EventID, &r.At, &r.Edited, &r.Text, &r.Read, &reason, &r.Clock, &r.Project,
+		err := rows.Scan(&r.Date, &r.Seq, &r.EventID, &r.At, &r.Edited, &r.Text, &r.Read, (*string)(&r.Reason), &r.Clock, &r.Project,
 			&r.SessionID, &first, &last, &r.Summarizer)
-		r.Reason, r.At, r.First, r.Last = schema.FlushReason(reason), r.At.UTC(), int(first), int(last)
-		out = append(out, r)
+		r.Kind, r.At, r.First, r.Last = kind, r.At.UTC(), int(first), int(last)
 		return err
-	}, `SELECT date, seq, event_id, ts, edited, text, read_sha256, reason, clock, project, session_id, first_message, last_message,
+	}), `SELECT date, seq, event_id, ts, edited, text, read_sha256, reason, clock, project, session_id, first_message, last_message,
 		summarizer FROM records_raw WHERE `+where+` AND (edited OR text != '') ORDER BY date, seq LIMIT 1 BY date, seq`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s records: %w", kind, err)
@@ -310,15 +294,12 @@ func (t *Tables) Origins(ctx context.Context, user, agent string, ids []string) 
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
-		var o Origin
-		var id, kind string
+	err := t.query(ctx, user, agent, table.Map(out, func(rows driver.Rows, id *string, o *Origin) error {
 		var version uint32
-		err := rows.Scan(&id, &kind, &o.Edited, &o.Date, &o.Clock, &o.Project, &o.SessionID, &o.Summarizer, &version)
-		o.Kind, o.Version = schema.RecordKind(kind), int(version)
-		out[id] = o
+		err := rows.Scan(id, (*string)(&o.Kind), &o.Edited, &o.Date, &o.Clock, &o.Project, &o.SessionID, &o.Summarizer, &version)
+		o.Version = int(version)
 		return err
-	}, `SELECT event_id, toString(kind), edited, date, clock, toString(project), session_id, toString(summarizer), toUInt32(0) FROM records_raw
+	}), `SELECT event_id, toString(kind), edited, date, clock, toString(project), session_id, toString(summarizer), toUInt32(0) FROM records_raw
 		WHERE user = ? AND agent = ? AND event_id IN ?
 		UNION ALL
 		SELECT event_id, '', true, '', '', '', '', '', version FROM core_versions_raw WHERE user = ? AND agent = ? AND event_id IN ?`,

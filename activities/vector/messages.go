@@ -157,12 +157,8 @@ func (s *MessageSource) places(ctx context.Context, after [2]string, inclusive b
 		relation = ">="
 	}
 	var out [][2]string
-	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
-		var p [2]string
-		err := rows.Scan(&p[0], &p[1])
-		out = append(out, p)
-		return err
-	}, `SELECT DISTINCT project, event_id FROM events_raw
+	err := table.Query(ctx, s.conn, table.Rows(&out, func(rows driver.Rows, p *[2]string) error { return rows.Scan(&p[0], &p[1]) }),
+		`SELECT DISTINCT project, event_id FROM events_raw
 		WHERE event_type = ? AND (project, event_id) `+relation+` (?, ?) ORDER BY project, event_id LIMIT ?`,
 		schema.SessionIngested, after[0], after[1], eventsAtOnce)
 	if err != nil {

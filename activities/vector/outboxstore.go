@@ -128,18 +128,13 @@ func (o *Outbox) byJob(ctx context.Context, jobIDs []string) ([]Row, error) {
 
 func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, error) {
 	var out []Row
-	err := table.Query(ctx, o.conn, func(found driver.Rows) error {
-		var r Row
-		var status string
+	err := table.Query(ctx, o.conn, table.Rows(&out, func(found driver.Rows, r *Row) error {
 		var attempts uint32
-		if err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, &status, &r.Error, &attempts,
-			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Urgency, &r.Rank); err != nil {
-			return err
-		}
-		r.Status, r.Attempts = schema.OutboxStatus(status), int(attempts)
-		out = append(out, r)
-		return nil
-	}, `SELECT item_kind, item_id, embedding_version, project, status, error,
+		err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, (*string)(&r.Status), &r.Error, &attempts,
+			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Urgency, &r.Rank)
+		r.Attempts = int(attempts)
+		return err
+	}), `SELECT item_kind, item_id, embedding_version, project, status, error,
 		attempts, permanent, content_hash, build_id, created_at, updated_at, urgency, version
 		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
 	if err != nil {
@@ -199,16 +194,12 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 // projects returns the projects with rows, in the order of their names, and the number of their rows that are done.
 func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
 	var out []projectCount
-	err := table.Query(ctx, o.conn, func(rows driver.Rows) error {
-		var p projectCount
+	err := table.Query(ctx, o.conn, table.Rows(&out, func(rows driver.Rows, p *projectCount) error {
 		var done uint64
-		if err := rows.Scan(&p.Project, &done); err != nil {
-			return err
-		}
+		err := rows.Scan(&p.Project, &done)
 		p.Done = int(done)
-		out = append(out, p)
-		return nil
-	}, `SELECT project, countIf(status = 'done') FROM vector_outbox
+		return err
+	}), `SELECT project, countIf(status = 'done') FROM vector_outbox
 		WHERE embedding_version = ? GROUP BY project ORDER BY project`, o.version)
 	if err != nil {
 		return nil, fmt.Errorf("count vector outbox: %w", err)
@@ -267,12 +258,9 @@ func (o *Outbox) digestOf(ctx context.Context, project string) (digest, error) {
 
 func (o *Outbox) digestsWhere(ctx context.Context, where string, args ...any) ([]projectDigest, error) {
 	var out []projectDigest
-	err := table.Query(ctx, o.conn, func(rows driver.Rows) error {
-		var p projectDigest
-		err := rows.Scan(&p.Project, &p.Count, &p.Sums[0], &p.Sums[1], &p.Sums[2], &p.Sums[3])
-		out = append(out, p)
-		return err
-	}, `SELECT project, countIf(status = 'done'),
+	err := table.Query(ctx, o.conn, table.Rows(&out, func(rows driver.Rows, p *projectDigest) error {
+		return rows.Scan(&p.Project, &p.Count, &p.Sums[0], &p.Sums[1], &p.Sums[2], &p.Sums[3])
+	}), `SELECT project, countIf(status = 'done'),
 		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 1, 16))), status = 'done'),
 		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 17, 16))), status = 'done'),
 		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 33, 16))), status = 'done'),

@@ -89,20 +89,14 @@ func (s *TitleSource) After(ctx context.Context, project, id string, limit int) 
 
 func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
 	var out []Item
-	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, s.conn, table.Rows(&out, func(rows driver.Rows, item *Item) error {
 		var event schema.Event
-		var payload string
-		if err := rows.Scan(&event.ID, &event.Type, &event.Project, &event.Seq, &payload); err != nil {
-			return err
+		err := rows.Scan(&event.ID, &event.Type, &event.Project, &event.Seq, &event.Payload)
+		if err == nil {
+			*item, err = titleItem(event)
 		}
-		event.Payload = []byte(payload)
-		item, err := titleItem(event)
-		if err != nil {
-			return err
-		}
-		out = append(out, item)
-		return nil
-	}, `SELECT event_id, event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
+		return err
+	}), `SELECT event_id, event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read task titles: %w", err)
 	}
