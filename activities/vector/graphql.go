@@ -132,28 +132,26 @@ func date(operator string, t time.Time) string {
 // noSchema is the server's error if it has no classes at all.
 const noSchema = "no graphql provider present"
 
-// query runs a GraphQL query over one collection and returns its rows. If the class or tenant does not exist, there are
-// none.
-func (c *Client) query(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
-	return c.queryBy(ctx, c.class, op, function, collection, arguments, fields)
-}
+// errNoClass is the error of a query over a class that does not exist.
+var errNoClass = errors.New("class does not exist")
 
-// queryBy is like query, with the class that find returns.
-func (c *Client) queryBy(
-	ctx context.Context, find func(context.Context, string) (string, error), op, function, collection, arguments, fields string,
-) ([]map[string]any, error) {
+// query runs a GraphQL query over one collection, whose class find returns, and decodes its rows. If the class or tenant
+// does not exist, there are none.
+func query[T any](
+	ctx context.Context, c *Client, find func(context.Context, string) (string, error), op, function, collection, arguments, fields string,
+) ([]T, error) {
 	class, err := find(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.queryClass(ctx, op, function, class, arguments, fields)
+	rows, err := queryClass[T](ctx, c, op, function, class, arguments, fields)
 	if err == nil {
 		return rows, nil
 	}
 	// The name may have been switched since. A query over a class that is being deleted fails in several ways.
 	now, lookErr := c.freshClass(ctx, collection)
 	if lookErr == nil && now != class {
-		rows, err = c.queryClass(ctx, op, function, now, arguments, fields)
+		rows, err = queryClass[T](ctx, c, op, function, now, arguments, fields)
 	}
 	if errors.Is(err, errNoClass) {
 		return nil, lookErr
@@ -161,14 +159,11 @@ func (c *Client) queryBy(
 	return rows, err
 }
 
-// errNoClass is the error of a query over a class that does not exist.
-var errNoClass = errors.New("class does not exist")
-
-func (c *Client) queryClass(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
-	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, collection, arguments, fields)
+func queryClass[T any](ctx context.Context, c *Client, op, function, class, arguments, fields string) ([]T, error) {
+	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, class, arguments, fields)
 	var answer struct {
-		Data   map[string]any `json:"data"`
-		Errors []graphQLError `json:"errors"`
+		Data   map[string]map[string][]T `json:"data"`
+		Errors []graphQLError            `json:"errors"`
 	}
 	if err := c.request(ctx, op, http.MethodPost, "/graphql", map[string]string{"query": text}, &answer); err != nil {
 		// Before the first class is created there is no GraphQL schema, and the server reports this by an error
@@ -179,25 +174,13 @@ func (c *Client) queryClass(ctx context.Context, op, function, collection, argum
 		return nil, err
 	}
 	if len(answer.Errors) > 0 {
-		return nil, c.graphqlError(op, collection, answer.Errors)
+		return nil, c.graphqlError(op, class, answer.Errors)
 	}
-	byClass, ok := answer.Data[function].(map[string]any)
-	if !ok {
+	byClass := answer.Data[function]
+	if byClass == nil {
 		return nil, c.reject(op, 0, "answer has no %q", function)
 	}
-	list, ok := byClass[collection].([]any)
-	if !ok && byClass[collection] != nil {
-		return nil, c.reject(op, 0, "answer has no list of %q", collection)
-	}
-	rows := make([]map[string]any, 0, len(list))
-	for _, item := range list {
-		row, ok := item.(map[string]any)
-		if !ok {
-			return nil, c.reject(op, 0, "answer holds %T, not an object", item)
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
+	return byClass[class], nil
 }
 
 // graphQLError is an error in the answer to a query.
@@ -235,12 +218,14 @@ func (c *Client) Count(ctx context.Context, collection, project string) (int, er
 }
 
 func (c *Client) countTenant(ctx context.Context, collection, tenant string) (int, error) {
-	rows, err := c.query(ctx, "count objects", "Aggregate", collection, "tenant:"+quote(tenant), "meta{count}")
+	type counted struct {
+		Meta struct{ Count int }
+	}
+	rows, err := query[counted](ctx, c, c.class, "count objects", "Aggregate", collection, "tenant:"+quote(tenant), "meta{count}")
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	meta, _ := rows[0]["meta"].(map[string]any)
-	return int(number(meta["count"])), nil
+	return rows[0].Meta.Count, nil
 }
 
 // Stored has the properties of an object that reconcile compares.
@@ -256,7 +241,7 @@ func (c *Client) Lookup(ctx context.Context, collection, project string, ids []s
 	if len(ids) == 0 {
 		return map[string]Stored{}, nil
 	}
-	rows, err := c.query(ctx, "look up objects", "Get", collection, fmt.Sprintf(
+	rows, err := query[storedItem](ctx, c, c.class, "look up objects", "Get", collection, fmt.Sprintf(
 		`tenant:%s,limit:%d,where:{path:["id"],operator:ContainsAny,valueText:%s}`,
 		quote(schema.VectorTenant(project)), len(ids), quoteAll(ids)), storedFields)
 	if err != nil {
@@ -264,51 +249,21 @@ func (c *Client) Lookup(ctx context.Context, collection, project string, ids []s
 	}
 	out := make(map[string]Stored, len(rows))
 	for _, row := range rows {
-		s := stored(row)
-		out[s.ID] = s
+		out[row.Additional.ID] = row.stored()
 	}
 	return out, nil
 }
 
 // List returns up to limit objects of the project in the order of their ids, after the given id.
 func (c *Client) List(ctx context.Context, collection, project, after string, limit int) ([]Stored, error) {
-	rows, err := c.query(ctx, "list objects", "Get", collection, fmt.Sprintf(
+	rows, err := query[storedItem](ctx, c, c.class, "list objects", "Get", collection, fmt.Sprintf(
 		`tenant:%s,limit:%d,after:%s`, quote(schema.VectorTenant(project)), limit, quote(after)), storedFields)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Stored, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, stored(row))
+		out = append(out, row.stored())
 	}
 	return out, nil
-}
-
-func stored(row map[string]any) Stored {
-	additional, _ := row["_additional"].(map[string]any)
-	return Stored{
-		ID: str(additional["id"]), Kind: str(row[schema.PropertyItemKind]),
-		ItemID: str(row[schema.PropertyItemID]), ContentHash: str(row[schema.PropertyContentHash]),
-	}
-}
-
-func str(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
-// number reads a value that Weaviate returns as a number or as a string.
-func number(v any) float64 {
-	switch v := v.(type) {
-	case float64:
-		return v
-	case string:
-		f, _ := strconv.ParseFloat(v, 64)
-		return f
-	case interface{ Float64() (float64, error) }:
-		f, _ := v.Float64()
-		return f
-	default:
-		return 0
-	}
 }

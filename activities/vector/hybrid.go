@@ -91,20 +91,18 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 			" " + schema.PropertyLength
 	}
 	fields += " _additional{score explainScore}"
-	rows, err := c.queryBy(ctx, c.recentClass, "search", "Get", q.Collection, arguments, fields)
+	rows, err := query[storedItem](ctx, c, c.recentClass, "search", "Get", q.Collection, arguments, fields)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Candidate, 0, len(rows))
 	for _, row := range rows {
-		additional, _ := row["_additional"].(map[string]any)
 		candidate := Candidate{
-			Kind: str(row[schema.PropertyItemKind]), ItemID: str(row[schema.PropertyItemID]),
-			Agent: str(row[schema.PropertyAgent]), SessionID: str(row[schema.PropertySessionID]),
-			Message: int(number(row[schema.PropertyMessage])), Length: int(number(row[schema.PropertyLength])), Score: number(additional["score"]),
+			Kind: row.Kind, ItemID: row.ItemID, Agent: row.Agent, SessionID: row.SessionID, Message: row.Message,
+			OccurredAt: row.OccurredAt, Length: row.Length,
 		}
-		candidate.OccurredAt, _ = time.Parse(time.RFC3339Nano, str(row[schema.PropertyOccurredAt])) // Only messages have it.
-		candidate.explain(str(additional["explainScore"]))
+		candidate.Score, _ = strconv.ParseFloat(fmt.Sprint(row.Additional.Score), 64)
+		candidate.explain(row.Additional.ExplainScore)
 		out = append(out, candidate)
 	}
 	return out, nil

@@ -2,7 +2,6 @@ package vector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,11 +25,15 @@ type storedItem struct {
 	Agent       string    `json:"agent"`
 	SessionID   string    `json:"session_id"`
 	Message     int       `json:"message"`
+	Length      int       `json:"length"`
 	OccurredAt  time.Time `json:"occurred_at"`
 	ContentHash string    `json:"content_hash"`
 	Additional  struct {
 		ID     string    `json:"id"`
 		Vector []float32 `json:"vector"`
+		// Score is a number or a string.
+		Score        any    `json:"score"`
+		ExplainScore string `json:"explainScore"`
 	} `json:"_additional"`
 }
 
@@ -40,6 +43,10 @@ func (s storedItem) item(project string) Item {
 		Kind: s.Kind, ID: s.ItemID, Project: project, Title: s.Title, Content: s.Content, Type: s.Type, User: s.User,
 		Agent: s.Agent, SessionID: s.SessionID, Message: s.Message, OccurredAt: s.OccurredAt,
 	}
+}
+
+func (s storedItem) stored() Stored {
+	return Stored{ID: s.Additional.ID, Kind: s.Kind, ItemID: s.ItemID, ContentHash: s.ContentHash}
 }
 
 // hash returns the hash of the object's content. It is empty if it differs from the stored hash.
@@ -70,30 +77,9 @@ func (c *Client) page(ctx context.Context, collection, project, after string, li
 		quote(schema.VectorTenant(project)), limit, quote(after)), contents+" _additional{id}")
 }
 
-// contents is [Client.query] for whole objects. It decodes a vector directly into float32 values.
+// contents returns whole objects.
 func (c *Client) contents(ctx context.Context, collection, arguments, fields string) ([]storedItem, error) {
-	const op = "read objects"
-	class, err := c.class(ctx, collection)
-	if err != nil {
-		return nil, err
-	}
-	var answer struct {
-		Data struct {
-			Get map[string][]storedItem `json:"Get"`
-		} `json:"data"`
-		Errors []graphQLError `json:"errors"`
-	}
-	body := map[string]string{"query": fmt.Sprintf("{Get{%s(%s){%s}}}", class, arguments, fields)}
-	if err := c.request(ctx, op, http.MethodPost, "/graphql", body, &answer); err != nil {
-		return nil, err
-	}
-	if len(answer.Errors) > 0 {
-		if err := c.graphqlError(op, class, answer.Errors); !errors.Is(err, errNoClass) {
-			return nil, err
-		}
-		return nil, nil
-	}
-	return answer.Data.Get[class], nil
+	return query[storedItem](ctx, c, c.class, "read objects", "Get", collection, arguments, fields)
 }
 
 // remove deletes the object, if there is one.
