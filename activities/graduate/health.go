@@ -44,7 +44,9 @@ type Health struct {
 }
 
 // Owner returns whose entries are counted. Without a user they are all users'.
-func (h Health) Owner() schema.Scope { return schema.Scope{Project: h.Project, User: h.User, Agent: h.Agent} }
+func (h Health) Owner() schema.Scope {
+	return schema.Scope{Project: h.Project, User: h.User, Agent: h.Agent}
+}
 
 // Measure is one of the counts of [Health].
 type Measure struct {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"axiommind/activities/llm"
 	"axiommind/deploy/local/stacktest"
 )
 
@@ -17,6 +18,7 @@ func TestCampaignTenancyProperty(t *testing.T) {
 
 func TestCampaignDistant(t *testing.T) {
 	t.Parallel()
+	distantIsWeak(t, "fresh-", freshFloors)
 	distantIsWeak(t, "distant-", distantFloors{recall: 0.95, language: 0.9, none: 1, word: 1, empty: 0.25})
 	t.Log("survived: questions without a word of their answers, and without an answer")
 }
@@ -24,6 +26,7 @@ func TestCampaignDistant(t *testing.T) {
 func TestCampaignNonsense(t *testing.T) {
 	t.Parallel()
 	nonsenseIsWeak(t, localEmbedder(t), math.MaxInt)
+	nonsenseIsWeak(t, llm.Hash{}, math.MaxInt)
 	t.Log("survived: all questions about a conversation, and nonsense")
 }
 

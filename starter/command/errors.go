@@ -19,6 +19,7 @@ import (
 	"axiommind/activities/retrieve"
 	"axiommind/activities/table"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 )
 
 // Bounds of an error's text, in characters: of a quoted part, and of a line.
@@ -58,6 +59,11 @@ func Missingf(format string, args ...any) error {
 	return BadUsage(missingError{fmt.Errorf(format, args...)})
 }
 
+// Conflictf returns a usage error about a change that the state of the memory does not allow.
+func Conflictf(format string, args ...any) error {
+	return BadUsage(conflictError{fmt.Errorf(format, args...)})
+}
+
 // Busy marks the error: another run is processing the session.
 func Busy(err error) error { return busyError{err} }
 
@@ -90,6 +96,8 @@ var jargon = []struct {
 	{regexp.MustCompile(`invalid target address [^\n]*, error info: [^\n]*`), "want host:port"},
 	{regexp.MustCompile(`error reading server preface: remote error: `), ""},
 	{regexp.MustCompile(`error reading server preface: [^\n;]*`), "the server is not Temporal"},
+	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go struct field \w+\.(\w+) of type \S+`), "$2 is a $1"},
+	{regexp.MustCompile(`json: cannot unmarshal (\w+) into Go value of type \S+`), "it is a $1"},
 	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): value out of range`), "$1 is too large a number"},
 	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): invalid syntax`), "$1 is not a valid value"},
 	{regexp.MustCompile(`(?s)Unknown (?:table )?expression identifier ('[^']*').*`), "there is no table $1: starter doctor names the remedy"},
@@ -125,7 +133,7 @@ func IsUsage(err error) bool {
 func IsMissing(err error) bool {
 	var missing missingError
 	return errors.As(err, &missing) || slices.ContainsFunc([]error{
-		entry.ErrNotFound, task.ErrNotFound, build.ErrNotFound, fact.ErrFactNotFound, retrieve.ErrNoMessage,
+		entry.ErrNotFound, task.ErrNotFound, build.ErrNotFound, fact.ErrFactNotFound, retrieve.ErrNoMessage, tier.ErrVersionNotFound,
 		graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal,
 	}, func(known error) bool { return errors.Is(err, known) })
 }

@@ -94,7 +94,7 @@ func KnownSession(ctx context.Context, conn driver.Conn, q client.Query) error {
 	}
 	found, err := build.Values(ctx, conn, build.ColumnSession, q.Session, build.Filter{Project: q.Project, User: q.User, Agent: q.Agent, Limit: maxSessions})
 	if err == nil && !slices.ContainsFunc(found, func(v build.Value) bool { return v.Text == q.Session }) {
-		err = Usagef("--session %s: there is none of user %s in project %s", OneLine(q.Session, 200), OneLine(q.User, 200), OneLine(q.Project, 200))
+		err = Missingf("--session %s: there is none of user %s in project %s", OneLine(q.Session, 200), OneLine(q.User, 200), OneLine(q.Project, 200))
 	}
 	return err
 }

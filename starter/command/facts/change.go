@@ -109,7 +109,7 @@ func remembered(ctx context.Context, a *command.App, o *command.Owner, given []s
 				return err
 			}
 			if f.Status != fact.Active {
-				return command.Usagef("fact %q is not remembered any longer%s", f.ID, command.GoneText(f))
+				return command.Conflictf("fact %q is not remembered any longer%s", f.ID, command.GoneText(f))
 			}
 			if !slices.ContainsFunc(facts, func(other fact.Fact) bool { return other.ID == f.ID }) {
 				facts = append(facts, f)

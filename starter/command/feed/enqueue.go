@@ -223,6 +223,9 @@ func messagesOf(a *command.App, path string) ([]client.Message, error) {
 		if err := decoder.Decode(&m); err != nil {
 			return nil, command.Usagef("line %d of %q is no message of role and content: %w", n+1, path, err)
 		}
+		if m.Role == "" || strings.TrimSpace(m.Content) == "" {
+			return nil, command.Usagef("line %d of %q is no message of role and content: one of them is empty", n+1, path)
+		}
 		if size += len(m.Content); size > schema.MaxHeldBytes {
 			return nil, command.Usagef("%q holds more than %d bytes of messages: give them in several files", path, schema.MaxHeldBytes)
 		}

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -51,7 +50,7 @@ func Handler(ctx context.Context, a *command.App, o Options, logger *slog.Logger
 			server, err = serverOf(scope)
 		}
 		if err != nil {
-			http.Error(w, fmt.Sprintf("%s", command.Reason(err)), http.StatusForbidden)
+			http.Error(w, command.Reason(err), http.StatusForbidden)
 			return
 		}
 		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), scoped{}, server)))

@@ -272,7 +272,7 @@ func knownScope(ctx context.Context, a *command.App, o *SearchOptions, users boo
 		if asked.value == "" || !o.given.Changed(asked.flag) || !users && asked.flag != "project" || slices.Contains(names, asked.value) {
 			continue
 		}
-		return command.Usagef("--%s %s: there is none%s%s", asked.flag, asked.value, asked.within, command.ThereAre(names))
+		return command.Missingf("--%s %s: there is none%s%s", asked.flag, asked.value, asked.within, command.ThereAre(names))
 	}
 	if users {
 		return command.KnownSession(ctx, conn, o.query)

@@ -93,7 +93,7 @@ func newEndpoint(a *command.App, o operation) (*endpoint, error) {
 			e.params = append(e.params, param{name: "cursor", flag: f})
 		case f.Name == "offset" && pages:
 		default:
-			e.params = append(e.params, param{name: parameter(f.Name), flag: f})
+			e.params = append(e.params, param{name: parameter(f.Name), flag: f, needed: slices.Contains(o.needs, f.Name)})
 		}
 	})
 	return e, nil

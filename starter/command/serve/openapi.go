@@ -183,7 +183,8 @@ func (e *endpoint) schemaOf(registry huma.Registry, p param) *huma.Schema {
 			s.Default = x
 		}
 	default:
-		if text != "" && !lists(p.flag) {
+		// The default of a scope is the server's.
+		if text != "" && !lists(p.flag) && p.name != "project" && p.name != "user" {
 			s.Default = text
 		}
 	}

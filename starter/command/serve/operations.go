@@ -14,6 +14,8 @@ type operation struct {
 	// fixed are flags that each request sets, and only are the flags that a request may set (default: all).
 	fixed map[string]string
 	only  []string
+	// needs are flags without which the command is refused.
+	needs []string
 	// refs are parameters that name other items, and the paths of these.
 	refs map[string]string
 	// input names the property whose items the command reads from its standard input, one a line.
@@ -37,7 +39,7 @@ func operations() []operation {
 	get, post, put, patch, del := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 	return []operation{
 		{method: post, path: "/v1/sessions", command: "enqueue", args: []string{"-"}, fixed: map[string]string{"messages": "true"}, input: "messages",
-			only: []string{"project", "user", "agent", "session", "now", "debounce", "max-wait", "flush-reason"}, accepted: true, unfit: http.StatusServiceUnavailable},
+			only: []string{"project", "user", "agent", "session", "now", "debounce", "max-wait", "flush-reason"}, needs: []string{"session"}, accepted: true, unfit: http.StatusServiceUnavailable},
 		{method: get, path: "/v1/sessions", command: "sessions"},
 		{method: get, path: "/v1/sessions/{session}", command: "session show"},
 		{method: get, path: "/v1/queue", command: "queue"},
@@ -48,9 +50,9 @@ func operations() []operation {
 		}},
 		{method: get, path: "/v1/context", command: "context"},
 		{method: get, path: "/v1/entries/{entry}", command: "entry show"},
-		{method: post, path: "/v1/entries/{entry}/correct", command: "entry correct"},
+		{method: post, path: "/v1/entries/{entry}/correct", command: "entry correct", needs: []string{"with"}},
 		{method: post, path: "/v1/entries/{entry}/confirm", command: "entry confirm", only: none},
-		{method: post, path: "/v1/entries/{entry}/retire", command: "entry retire"},
+		{method: post, path: "/v1/entries/{entry}/retire", command: "entry retire", needs: []string{"because"}},
 		{method: post, path: "/v1/entries/{entry}/restore", command: "entry restore"},
 		{method: get, path: "/v1/measures", command: "health", fixed: map[string]string{"by": "scope"}, only: none},
 
@@ -93,12 +95,12 @@ func operations() []operation {
 
 		{method: get, path: "/v1/conflicts", command: "conflicts"},
 		{method: get, path: "/v1/conflicts/{conflict}", command: "conflicts show"},
-		{method: post, path: "/v1/conflicts/{conflict}/resolve", command: "conflicts resolve"},
+		{method: post, path: "/v1/conflicts/{conflict}/resolve", command: "conflicts resolve", needs: []string{"keep"}},
 		{method: get, path: "/v1/proposals", command: "proposals"},
 		{method: post, path: "/v1/proposals/{proposal}/accept", command: "proposals accept"},
 		{method: post, path: "/v1/proposals/{proposal}/reject", command: "proposals reject"},
 		{method: get, path: "/v1/decisions", command: "decisions"},
-		{method: post, path: "/v1/decisions", command: "decisions record", args: []string{"decision"}, refs: map[string]string{"because_of": "/v1/entries/{entry}"}},
+		{method: post, path: "/v1/decisions", command: "decisions record", args: []string{"decision"}, needs: []string{"because-of"}, refs: map[string]string{"because_of": "/v1/entries/{entry}"}},
 		{method: get, path: "/v1/decisions/{decision}", command: "decisions show"},
 		{method: post, path: "/v1/graduate", command: "graduate", only: []string{"project"}},
 		{method: get, path: "/v1/verify", command: "verify"},

@@ -71,6 +71,9 @@ func (s *server) problemOf(e *endpoint, err error) problem {
 // inWords returns the text with the endpoints of the commands that it names, and the parameters of their flags.
 func (s *server) inWords(e *endpoint, text string) string {
 	text = s.called.ReplaceAllStringFunc(text, func(call string) string { return s.calls[strings.TrimPrefix(call, "starter ")] })
+	if e.input != "" {
+		text = strings.ReplaceAll(text, `"-"`, e.input)
+	}
 	return flagName.ReplaceAllStringFunc(text, func(flag string) string {
 		for _, p := range e.params {
 			if p.flag != nil && p.flag.Name == flag[2:] {
