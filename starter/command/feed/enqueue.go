@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/tidwall/gjson"
 
 	"axiommind/schema"
 	"axiommind/starter/client"
@@ -223,8 +224,9 @@ func messagesOf(a *command.App, path string) ([]client.Message, error) {
 		if err := decoder.Decode(&m); err != nil {
 			return nil, command.Usagef("line %d of %q is no message of role and content: %w", n+1, path, err)
 		}
-		if m.Role == "" || strings.TrimSpace(m.Content) == "" {
-			return nil, command.Usagef("line %d of %q is no message of role and content: one of them is empty", n+1, path)
+		// An empty content is that of a message with tool calls alone.
+		if m.Role == "" || !gjson.GetBytes(lines.Bytes(), "content").Exists() {
+			return nil, command.Usagef("line %d of %q is no message of role and content: one of them is missing", n+1, path)
 		}
 		if size += len(m.Content); size > schema.MaxHeldBytes {
 			return nil, command.Usagef("%q holds more than %d bytes of messages: give them in several files", path, schema.MaxHeldBytes)
