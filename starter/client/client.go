@@ -7,6 +7,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -147,6 +148,18 @@ func (c *Client) askTemporal(ctx context.Context) (temporal.Client, error) {
 	return get(ctx, c, &c.temporal, func(ctx context.Context) (temporal.Client, error) {
 		return service.ConnectTemporal(ctx, c.service, c.logger)
 	})
+}
+
+type actorKey struct{}
+
+// WithActor returns a context for requests of another actor than [Config.Actor]: a client that serves several.
+func WithActor(ctx context.Context, actor string) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+func (c *Client) actor(ctx context.Context) string {
+	actor, _ := ctx.Value(actorKey{}).(string)
+	return cmp.Or(actor, c.cfg.Actor, defaultActor)
 }
 
 // usageTimeout bounds the time to write a usage note.

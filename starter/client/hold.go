@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +29,7 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 		return q, invalid(err)
 	}
 	event, err := schema.NewEvent(schema.ContextHeldPayload{Messages: q.Messages}, schema.Event{
-		TS: q.At, Actor: cmp.Or(c.cfg.Actor, defaultActor), SessionID: q.Thread, Project: q.Project, DedupeKey: schema.ContextHeldKey(q.Key(), named.Held),
+		TS: q.At, Actor: c.actor(ctx), SessionID: q.Thread, Project: q.Project, DedupeKey: schema.ContextHeldKey(q.Key(), named.Held),
 	})
 	if err != nil {
 		return q, err

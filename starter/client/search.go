@@ -167,7 +167,7 @@ func (c *Client) record(
 	for scope, ids := range returned {
 		group.Go(func() error {
 			return graduate.RecordRetrieved(ctx, log, conn, graduate.Retrieved{
-				Scope: scope, RequestID: request, By: by, EntryIDs: ids, At: now, Actor: cmp.Or(c.cfg.Actor, defaultActor),
+				Scope: scope, RequestID: request, By: by, EntryIDs: ids, At: now, Actor: c.actor(ctx),
 			})
 		})
 	}

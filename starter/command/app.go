@@ -54,6 +54,7 @@ type App struct {
 	// are the call's own, see [Call].
 	answer  *Answer
 	results map[*cobra.Command][]reflect.Type
+	known   map[*pflag.Flag]values
 	by, key string
 	made    int
 }

@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	memory "axiommind/starter/client"
 )
 
 // Call is a command that a program of this process runs, for itself or for one of its clients.
@@ -53,13 +56,35 @@ func (a *App) callee(c Call) *App {
 	}
 }
 
-// Command returns a command of the group as a call runs it, to read its flags and texts, and the types of its results. It is nil
-// if there is none with these words.
-func (a *App) Command(path string) (*cobra.Command, []reflect.Type) {
+// Described is a command as a call runs it.
+type Described struct {
+	*cobra.Command
+	// Results are the types of its results.
+	Results []reflect.Type
+	app     *App
+}
+
+// Command returns the command with these words. It has none if there is no such command.
+func (a *App) Command(path string) Described {
 	callee := a.callee(Call{})
 	cmd := a.commandOf(callee, path)
-	return cmd, callee.results[cmd]
+	return Described{cmd, callee.results[cmd], callee}
 }
+
+// Values returns the values that a flag can have, if they are the same everywhere.
+func (d Described) Values(f *pflag.Flag) (all []string) {
+	find := d.app.known[f]
+	if find == nil {
+		return nil
+	}
+	for _, s := range find(context.Background(), Request{d.app, d.Flags(), ""}) {
+		all = append(all, s.Value)
+	}
+	return all
+}
+
+// Called reports whether the command runs for a program, and not for a command line.
+func (a *App) Called() bool { return a.answer != nil }
 
 // commandOf returns the callee's own command with these words. Only the commands of its group are made.
 func (a *App) commandOf(callee *App, path string) *cobra.Command {
@@ -91,7 +116,7 @@ func (a *App) GroupOf(path string) string {
 // Call runs a command and returns its result. The checks, the code and the errors are those of the command line.
 func (a *App) Call(ctx context.Context, c Call) (Answer, error) {
 	callee := a.callee(c)
-	var notices strings.Builder
+	var notices notices
 	callee.ErrOut = &notices
 	cmd := a.commandOf(callee, c.Path)
 	if cmd == nil {
@@ -102,6 +127,9 @@ func (a *App) Call(ctx context.Context, c Call) (Answer, error) {
 		if err := setFlag(cmd.Flags(), name, given); err != nil {
 			return Answer{}, err
 		}
+	}
+	if c.By != "" {
+		ctx = memory.WithActor(ctx, c.By)
 	}
 	cmd.SetContext(ctx)
 	err := checkCount(cmd, c.Args)
@@ -117,6 +145,29 @@ func (a *App) Call(ctx context.Context, c Call) (Answer, error) {
 	}
 	answer.None = strings.TrimSpace(cmp.Or(answer.None, notices.String()))
 	return *answer, err
+}
+
+// notices are the last lines for people, which explain an answer that there is none. A command may write them at any time.
+type notices struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+// maxNotices bounds the kept lines, in bytes.
+const maxNotices = 4 << 10
+
+func (n *notices) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = append(n.last, p...)
+	n.last = n.last[max(0, len(n.last)-maxNotices):]
+	return len(p), nil
+}
+
+func (n *notices) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.ToValidUTF8(string(n.last), "")
 }
 
 // setFlag sets a flag as the command line would.

@@ -13,6 +13,8 @@ type Check struct {
 	Note string `json:"note"`
 	// Mend is the remedy if OK is false.
 	Mend string `json:"mend,omitempty"`
+	// Everyone is true if the texts may name other users than the one who asks.
+	Everyone bool `json:"-"`
 }
 
 // FailedCheck returns a check that failed, with the remedy.

@@ -295,7 +295,8 @@ func (a *App) Arguments(find values) cobra.CompletionFunc {
 // completeFlags completes the flags of a command that it does not complete itself.
 func (a *App) completeFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, done := cmd.GetFlagCompletionFunc(f.Name); !done && !slices.Contains(fileFlags, f.Name) {
+		_, done := cmd.GetFlagCompletionFunc(f.Name)
+		if done = done || a.known[f] != nil; !done && !slices.Contains(fileFlags, f.Name) {
 			a.Complete(cmd, f.Name, FlagValues[f.Name])
 		}
 	})
@@ -303,6 +304,13 @@ func (a *App) completeFlags(cmd *cobra.Command) {
 
 // Complete completes a flag with values, or with nothing if find is nil.
 func (a *App) Complete(cmd *cobra.Command, flag string, find values) {
+	if a.answer != nil { // Cobra keeps completions for ever, and there is a tree of commands for each call.
+		if a.known == nil {
+			a.known = map[*pflag.Flag]values{}
+		}
+		a.known[cmd.Flags().Lookup(flag)] = find
+		return
+	}
 	value := cmd.Flags().Lookup(flag).Value
 	_, list := value.(pflag.SliceValue)
 	list = list && value.Type() == "stringSlice"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -75,6 +76,8 @@ func (a *App) Temporal(ctx context.Context) (client.Client, error) {
 
 // TemporalWithin is [App.Temporal] for those who can do without it: it waits no longer than patience for a server that is down.
 func (a *App) TemporalWithin(ctx context.Context, patience time.Duration) (client.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	cfg := a.Cfg
 	cfg.ConnectTimeout = min(cfg.ConnectTimeout, patience)
 	return a.temporal(ctx, cfg, slog.New(slog.DiscardHandler))
@@ -161,6 +164,11 @@ func (a *App) Send(ctx context.Context, u boundary.Update, result any, mistake .
 		_, _ = fmt.Fprintln(a.ErrOut, "no answer yet; is a worker running? starter doctor says")
 	})
 	err = u.Send(ctx, temporalClient, result)
+	if a.key != "" && passing(err) {
+		// Temporal answers an equal update with the failure of the first one, for as long as it keeps that.
+		u.ID = uuid.NewString()
+		err = u.Send(ctx, temporalClient, result)
+	}
 	waits.Stop()
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopped waiting for an answer: it may still be done, as soon as a worker runs: %w", err)
@@ -179,6 +187,15 @@ func (a *App) Send(ctx context.Context, u boundary.Update, result any, mistake .
 		}
 	}
 	return err
+}
+
+// passing reports whether an update failed for a reason that may be gone: it was not refused.
+func passing(err error) bool {
+	var application *temporal.ApplicationError
+	return errors.As(err, &application) && !slices.Contains([]string{
+		schema.ErrorInvalidInput, schema.ErrorTaskNotFound, schema.ErrorEntryNotFound, schema.ErrorFactNotFound, schema.ErrorVersionNotFound,
+		schema.ErrorTaskRefused, schema.ErrorFactRefused, schema.ErrorFactStale, schema.ErrorGraduationRefused, schema.ErrorErased,
+	}, application.Type())
 }
 
 // Actor names who runs the command, for histories: the caller of a call, or the user of the process.

@@ -106,6 +106,9 @@ func enqueue(ctx context.Context, a *command.App, o *enqueueOptions, path string
 	if err := o.check(); err != nil {
 		return err
 	}
+	if a.Cfg.NoQueue && a.Called() {
+		return command.Conflictf("%w", client.ErrDisabled)
+	}
 	if a.Cfg.NoQueue {
 		return a.Print(enqueueReport{Sessions: []enqueuedSession{}, Disabled: true}, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, client.ErrDisabled)

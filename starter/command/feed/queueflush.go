@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/enums/v1"
 	temporal "go.temporal.io/sdk/client"
@@ -32,7 +33,7 @@ func queueFlushCommand(a *command.App) *cobra.Command {
 	f.StringVar(&in.Project, "project", "", "process only the backlog of this project (default: all)")
 	f.StringVar(&in.Thread, "session", "", "process only this session of --project (then default \"default\")")
 	noWait := f.Bool("no-wait", false, "do not wait until it is done")
-	a.Answers(cmd, progress.WorkflowLink{})
+	a.Answers(cmd, progress.WorkflowLink{}, schema.FlushResult{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		in.User, in.Agent = o.User, o.Agent
 		if in.Thread != "" {
@@ -75,7 +76,7 @@ func flush(ctx context.Context, a *command.App, o *command.Owner, in schema.Flus
 		}
 	})
 	var result schema.FlushResult
-	err = boundary.Update{Name: schema.UpdateFlush, ID: a.NewID(), Arg: in}.Send(ctx, c, &result)
+	err = boundary.Update{Name: schema.UpdateFlush, ID: uuid.NewString(), Arg: in}.Send(ctx, c, &result)
 	waits.Stop()
 	stop()
 	bar.Finish()
@@ -140,7 +141,7 @@ func beginFlush(ctx context.Context, a *command.App, o *command.Owner, in schema
 			WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		}, w.Type, w.Input),
 		UpdateOptions: temporal.UpdateWorkflowOptions{
-			UpdateID: a.NewID(), UpdateName: schema.UpdateFlush, Args: []any{in}, WaitForStage: temporal.WorkflowUpdateStageAccepted,
+			UpdateID: uuid.NewString(), UpdateName: schema.UpdateFlush, Args: []any{in}, WaitForStage: temporal.WorkflowUpdateStageAccepted,
 		},
 	})
 	if err != nil {

@@ -16,20 +16,26 @@ import (
 // idleSession is how long a client may be silent before its session ends.
 const idleSession = time.Hour
 
-// Handler answers over streamable HTTP. Whose memory a session reaches is that of scopeOf, which refuses by an error. The
-// tools of one scope share a limit of what they remember, however many sessions they have.
+// mostScopes is how many scopes have a server at a time.
+const mostScopes = 1000
+
+// Handler answers over streamable HTTP. A session reaches the memory of the scope that scopeOf returns, or is refused by its
+// error. All sessions share a limit of the facts that they remember.
 func Handler(ctx context.Context, a *command.App, o Options, logger *slog.Logger, scopeOf func(*http.Request) (schema.Scope, error)) http.Handler {
 	var mu sync.Mutex
-	servers := map[schema.Scope]*mcp.Server{}
+	servers, statements := map[schema.Scope]*mcp.Server{}, hourly()
 	serverOf := func(scope schema.Scope) (*mcp.Server, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if servers[scope] == nil {
 			own := o
 			own.Scope = scope
-			s, err := newMCPServer(ctx, a, &own, logger)
+			s, err := newMCPServer(ctx, a, &own, logger, statements)
 			if err != nil {
 				return nil, err
+			}
+			if len(servers) >= mostScopes {
+				clear(servers) // Sessions keep theirs.
 			}
 			servers[scope] = s.server()
 		}

@@ -121,7 +121,7 @@ func mcpCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return command.BadUsage(err)
 		}
-		s, err := newMCPServer(ctx, a, o, logger)
+		s, err := newMCPServer(ctx, a, o, logger, hourly())
 		if err != nil {
 			return err
 		}
@@ -129,14 +129,19 @@ func mcpCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func newMCPServer(ctx context.Context, a *command.App, o *Options, logger *slog.Logger) (*mcpServer, error) {
+// hourly limits the facts that are remembered.
+func hourly() *rate.Limiter {
+	return rate.NewLimiter(rate.Every(time.Hour/mostStatements), mostStatements)
+}
+
+func newMCPServer(ctx context.Context, a *command.App, o *Options, logger *slog.Logger, statements *rate.Limiter) (*mcpServer, error) {
 	c, err := a.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &mcpServer{
 		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K), memory: c,
-		statements: rate.NewLimiter(rate.Every(time.Hour/mostStatements), mostStatements),
+		statements: statements,
 	}
 	if dir := a.Cfg.State.Path(statedir.Outbox); dir != "" {
 		s.spool = door.Spool{Dir: dir}.Put

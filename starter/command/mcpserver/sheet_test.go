@@ -83,7 +83,7 @@ func TestSearchTokens(t *testing.T) {
 // newServer returns a server that is connected to nothing.
 func newServer(t *testing.T, o Options) *mcpServer {
 	t.Helper()
-	s, err := newMCPServer(t.Context(), &command.App{Cfg: service.Config{LogLevel: "error"}}, &o, slog.New(slog.DiscardHandler))
+	s, err := newMCPServer(t.Context(), &command.App{Cfg: service.Config{LogLevel: "error"}}, &o, slog.New(slog.DiscardHandler), hourly())
 	require.NoError(t, err)
 	return s
 }

@@ -77,7 +77,11 @@ func diagnose(ctx context.Context, a *command.App) []command.Check {
 	checks := checkClickHouse(ctx, a)
 	checks = append(checks, checkWeaviate(ctx, a)...)
 	checks = append(checks, checkEmbedder(ctx, a))
-	return append(checks, checkTemporal(ctx, a)...)
+	checks = append(checks, checkTemporal(ctx, a)...)
+	for i := range checks { // These name the memories of all users.
+		checks[i].Everyone = checks[i].Name == "dreams" || checks[i].Name == "schedules"
+	}
+	return checks
 }
 
 func checkClickHouse(ctx context.Context, a *command.App) []command.Check {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
@@ -46,7 +47,7 @@ func reconcileCommand(a *command.App) *cobra.Command {
 			for _, index := range schema.Indexes(version) {
 				r := reconciled{Collection: schema.VectorCollection(index)}
 				update := boundary.Update{
-					Name: schema.UpdateReconcile, ID: a.NewID(), Arg: vector.ReconcileInput{Collection: r.Collection},
+					Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: r.Collection},
 				}
 				if err := update.Send(ctx, temporalClient, &r.Report); err != nil {
 					return fmt.Errorf("reconcile %s: %s", r.Collection, command.FailureText(err))

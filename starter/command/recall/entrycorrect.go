@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -187,7 +188,7 @@ func graduateAll(ctx context.Context, a *command.App, c client.Client, project s
 	for {
 		var result graduate.PassResult
 		pass := graduate.PassInput{Project: project, At: time.Now().UTC(), Actor: a.Actor()}
-		err := boundary.Update{Name: schema.UpdateGraduate, ID: a.NewID(), Arg: pass}.Send(ctx, c, &result)
+		err := boundary.Update{Name: schema.UpdateGraduate, ID: uuid.NewString(), Arg: pass}.Send(ctx, c, &result)
 		if err != nil {
 			return errors.New(command.FailureText(err))
 		}

@@ -243,6 +243,9 @@ type Searched struct {
 // names, except of sessions. If nothing was processed at all, it refuses none. Without users it checks only the project,
 // because a hit proves that the user is known.
 func knownScope(ctx context.Context, a *command.App, o *SearchOptions, users bool) error {
+	if a.Called() {
+		return nil // Programs ask about scopes that are empty yet, and may not learn of others.
+	}
 	conn, err := a.ClickHouse(ctx)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -128,12 +129,31 @@ type owned interface{ Owner() schema.Scope }
 
 // foreign reports whether the value belongs to another project or user than the server's.
 func (x *access) foreign(v any) bool {
+	if check, is := v.(command.Check); is {
+		return !x.all && check.Everyone
+	}
 	o, is := v.(owned)
 	if x.all || !is {
 		return false
 	}
 	of := o.Owner()
 	return of.Project != "" && of.Project != x.scope.Project || of.User != "" && of.User != x.scope.User
+}
+
+// within returns the queue without the sessions of other projects: it is the user's in all of them.
+func (x *access) within(v any) any {
+	queue, is := v.(schema.QueueState)
+	if x.all || !is {
+		return v
+	}
+	other := func(project string) bool { return project != x.scope.Project }
+	queue.Pending = slices.DeleteFunc(queue.Pending, func(t schema.QueuedThread) bool { return other(t.Project) })
+	queue.Running = slices.DeleteFunc(queue.Running, func(t schema.QueuedThread) bool { return other(t.Project) })
+	queue.Again = slices.DeleteFunc(queue.Again, func(r schema.QueueRetry) bool { return other(r.Project) })
+	if queue.Last != nil && other(queue.Last.Project) {
+		queue.Last = nil
+	}
+	return queue
 }
 
 // forbidden is the error of a request that the server does not serve.

@@ -2,23 +2,20 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"axiommind/schema"
@@ -38,9 +35,8 @@ const mostInput = 6*schema.MaxHeldBytes + command.MostRequestBytes
 // endpoint is an operation with its command.
 type endpoint struct {
 	operation
-	cmd     *cobra.Command
-	results []reflect.Type
-	params  []param
+	cmd    command.Described
+	params []param
 }
 
 // param is a parameter of an endpoint: an argument or a flag of its command, or its input.
@@ -63,12 +59,12 @@ func parameter(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 // newEndpoint finds the command of an operation and its parameters.
 func newEndpoint(a *command.App, o operation) (*endpoint, error) {
-	cmd, results := a.Command(o.command)
-	if cmd == nil || len(results) == 0 {
+	cmd := a.Command(o.command)
+	if len(cmd.Results) == 0 {
 		return nil, fmt.Errorf("%s %s: there is no command %q that declares its results", o.method, o.path, o.command)
 	}
-	e := &endpoint{operation: o, cmd: cmd, results: results}
-	words := command.Arguments(cmd)
+	e := &endpoint{operation: o, cmd: cmd}
+	words := command.Arguments(cmd.Command)
 	if o.args == nil {
 		for _, word := range words {
 			e.args = append(e.args, strings.ToLower(strings.Trim(word, "[]…")))
@@ -124,142 +120,6 @@ func (e *endpoint) names() (names []string) {
 	return names
 }
 
-// given are the parameters of a request, by their names. A list has several values.
-type given map[string][]string
-
-// read reads the parameters of a request: those of a read or a deletion from its address, all others from its body.
-func (e *endpoint) read(r *http.Request) (given, []byte, error) {
-	values := given{}
-	for _, p := range e.params {
-		if p.inPath {
-			values[p.name] = []string{r.PathValue(p.name)}
-		}
-	}
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, nil, command.Usagef("the query of the address: %w", err)
-	}
-	inBody := e.method != http.MethodGet && e.method != http.MethodDelete
-	for name, list := range query {
-		switch {
-		case inBody:
-			return nil, nil, command.Usagef("%s is in the address: send the parameters in the body, as JSON", command.OneLine(name, maxShown))
-		case e.param(name) == nil:
-			return nil, nil, e.unknown(name)
-		}
-		values[name] = list
-	}
-	if !inBody {
-		return values, nil, nil
-	}
-	input, err := e.readBody(r, values)
-	return values, input, err
-}
-
-func (e *endpoint) unknown(name string) error {
-	return command.Usagef("there is no parameter %q; there are: %s", command.OneLine(name, maxShown), strings.Join(e.names(), ", "))
-}
-
-// readBody reads the parameters of a body, which is a JSON object or empty.
-func (e *endpoint) readBody(r *http.Request, values given) (input []byte, err error) {
-	if kind := r.Header.Get("Content-Type"); kind != "" {
-		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
-			return nil, command.Usagef("the body is %q: send JSON, as application/json", command.OneLine(kind, maxShown))
-		}
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read the body: %w", err)
-	}
-	fields := map[string]json.RawMessage{}
-	if len(bytes.TrimSpace(body)) > 0 {
-		if err := json.Unmarshal(body, &fields); err != nil {
-			return nil, command.Usagef("the body is no JSON object: %w", err)
-		}
-	}
-	for name, raw := range fields {
-		p := e.param(name)
-		switch {
-		case p == nil:
-			return nil, e.unknown(name)
-		case name == e.input:
-			var items []json.RawMessage
-			if err := json.Unmarshal(raw, &items); err != nil {
-				return nil, command.Usagef("%s: want a list", name)
-			}
-			input = linesOf(items)
-			values[name] = []string{""}
-		case string(raw) != "null":
-			if values[name], err = textsOf(p, raw); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return input, nil
-}
-
-// linesOf returns the items one a line, as a command reads them.
-func linesOf(items []json.RawMessage) []byte {
-	var lines bytes.Buffer
-	for _, item := range items {
-		_ = json.Compact(&lines, item) // It was part of valid JSON.
-		lines.WriteByte('\n')
-	}
-	return lines.Bytes()
-}
-
-// textsOf returns the value of a property as a flag takes it. Its JSON type must be the parameter's.
-func textsOf(p *param, raw json.RawMessage) ([]string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, command.Usagef("%s: %w", p.name, err)
-	}
-	kind := "string"
-	if p.flag != nil {
-		kind = p.flag.Value.Type()
-	}
-	switch v := value.(type) {
-	case string:
-		if !slices.Contains([]string{"bool", "int", "uint64", "float64"}, kind) && !(p.flag != nil && lists(p.flag)) {
-			return []string{v}, nil
-		}
-	case bool:
-		if kind == "bool" {
-			return []string{strconv.FormatBool(v)}, nil
-		}
-	case json.Number:
-		if slices.Contains([]string{"int", "uint64", "float64"}, kind) || p.name == "version" {
-			return []string{v.String()}, nil
-		}
-	case []any:
-		if p.flag != nil && lists(p.flag) {
-			texts := make([]string, len(v))
-			for i, item := range v {
-				text, is := item.(string)
-				if !is {
-					return nil, command.Usagef("%s: item %d is no text", p.name, i+1)
-				}
-				texts[i] = text
-			}
-			return texts, nil
-		}
-	}
-	return nil, command.Usagef("%s: want %s", p.name, p.kind())
-}
-
-// kind names the values of the parameter.
-func (p *param) kind() string {
-	switch {
-	case p.flag == nil:
-		return "a text"
-	case lists(p.flag):
-		return "a list of texts"
-	}
-	return command.Kind(p.flag)
-}
-
 // call returns the call of the endpoint's command.
 func (s *server) call(e *endpoint, values given) (command.Call, error) {
 	c := command.Call{Path: e.command, Flags: map[string][]string{}}
@@ -272,6 +132,8 @@ func (s *server) call(e *endpoint, values given) (command.Call, error) {
 			missing = name
 		case missing != "":
 			return c, command.Usagef("%s is missing: %s needs it", missing, name)
+		case len(values[name]) > 1:
+			return c, command.Usagef("%s: want one value", name)
 		case strings.TrimSpace(values[name][0]) == "":
 			return c, command.Usagef("%s is empty", name)
 		default:
@@ -286,7 +148,7 @@ func (s *server) call(e *endpoint, values given) (command.Call, error) {
 			c.Flags[p.flag.Name] = list
 		}
 	}
-	named := func(name string) bool { return len(values[name]) > 0 }
+	named := func(name string) bool { return strings.Join(values[name], "") != "" }
 	if !s.access.all && len(e.narrowed) > 0 && !slices.ContainsFunc(e.narrowed, named) {
 		return c, forbidden{fmt.Errorf("without %s this is about more than the server's project and user", strings.Join(e.narrowed, " or "))}
 	}
@@ -316,39 +178,54 @@ func (s *server) narrow(e *endpoint, c *command.Call) error {
 	return nil
 }
 
+// Limits of the time for an answer: no worker may be running.
+const (
+	answerPatience = time.Minute
+	longPatience   = 30 * time.Minute
+)
+
 // serve answers a request to the endpoint.
 func (s *server) serve(e *endpoint, w http.ResponseWriter, r *http.Request) {
 	if e.wide && !s.access.all {
-		refuse(w, r, problem{Status: http.StatusForbidden, Detail: e.method + " " + e.path + " is about all projects and users",
-			Next: "ask a server of all: starter serve --all"})
+		s.fail(e, w, r, forbidden{fmt.Errorf("%s %s is about all projects and users", e.method, e.path)})
 		return
 	}
-	most := int64(command.MostRequestBytes)
+	most, patience := int64(command.MostRequestBytes), answerPatience
 	if e.input != "" {
 		most = mostInput
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, most)
-	answer, err := s.answer(r.Context(), e, r)
-	switch {
-	case answer.Value != nil && err == nil:
-		s.write(w, e, answer, http.StatusOK)
-	case answer.Value != nil && !command.IsUsage(err):
-		// The answer says what failed.
-		s.logger.Info("answered, and something failed", "request", requestID(r.Context()), "reason", err)
-		s.write(w, e, answer, max(e.unfit, http.StatusOK))
-	case err == nil:
-		none := strings.TrimSpace(answer.None)
-		if none == "" {
-			none = "there is none"
-		}
-		refuse(w, r, problem{Status: http.StatusNotFound, Detail: none})
-	default:
-		p := s.problemOf(e, err)
-		if p.Status >= http.StatusInternalServerError {
-			s.logger.Warn("a request failed", "request", requestID(r.Context()), "reason", err)
-		}
-		refuse(w, r, p)
+	if e.long {
+		patience = longPatience
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	answer, err := s.answer(ctx, e, r)
+	if checks, is := answer.Value.([]command.Check); is && !slices.ContainsFunc(checks, func(c command.Check) bool { return !c.OK && !s.access.foreign(c) }) {
+		err = nil // All that failed is of others.
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		s.fail(e, w, r, lateError{fmt.Errorf("no answer within %v", patience)})
+	case err == nil && answer.Value == nil:
+		none := cmp.Or(s.inWords(e, strings.TrimSpace(answer.None)), "there is none")
+		s.fail(e, w, r, command.Missingf("%s", none))
+	case err == nil:
+		s.write(w, e, answer, http.StatusOK)
+	case answer.Value != nil && (e.told || e.unfit > 0) && !command.IsUsage(err):
+		s.write(w, e, answer, max(e.unfit, http.StatusOK))
+	default:
+		s.fail(e, w, r, err)
+	}
+}
+
+// fail answers with the problem of an error.
+func (s *server) fail(e *endpoint, w http.ResponseWriter, r *http.Request, err error) {
+	p := s.problemOf(e, err)
+	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
+		s.logger.Error("a request failed", "request", requestID(r.Context()), "endpoint", e.method+" "+e.path, "reason", err)
+	}
+	refuse(w, r, p)
 }
 
 // answer runs the command of the endpoint for the request.
@@ -370,10 +247,13 @@ func (s *server) answer(ctx context.Context, e *endpoint, r *http.Request) (none
 	}
 	answer, err := s.app.Call(ctx, c)
 	if s.access.foreign(answer.Value) {
-		return none, foreignID(c.Args)
+		return none, errForeign
 	}
 	return answer, err
 }
+
+// errForeign is the error of an id of another project or user. Its text is that of an unknown one, see [server.problemOf].
+var errForeign = command.Missingf("it names nothing of this server's project and user")
 
 // reach reads the items that a request names, if the command itself does not look whose they are.
 func (s *server) reach(ctx context.Context, e *endpoint, values given) error {
@@ -388,6 +268,9 @@ func (s *server) reach(ctx context.Context, e *endpoint, values given) error {
 	for name, path := range e.refs {
 		item := s.known[http.MethodGet+" "+path]
 		for _, id := range values[name] {
+			if id == "both" { // A conflict may keep both sides.
+				continue
+			}
 			if err := s.reachItem(ctx, item, given{item.args[0]: {id}}); err != nil {
 				return err
 			}
@@ -408,13 +291,9 @@ func (s *server) reachItem(ctx context.Context, item *endpoint, values given) er
 	}
 	answer, err := s.app.Call(ctx, c)
 	if err == nil && s.access.foreign(answer.Value) {
-		return foreignID(c.Args)
+		return errForeign
 	}
 	return err
-}
-
-func foreignID(args []string) error {
-	return command.Missingf("%s names nothing of this server's project and user", command.OneLine(strings.Join(args, " "), maxShown))
 }
 
 // keyOf returns the key of a request: equal for two requests that ask the same under one idempotency key.
@@ -426,7 +305,7 @@ func keyOf(key string, e *endpoint, c command.Call, input []byte) string {
 
 // write writes the answer. A list becomes a page.
 func (s *server) write(w http.ResponseWriter, e *endpoint, answer command.Answer, status int) {
-	value := answer.Value
+	value := s.access.within(answer.Value)
 	if rows := reflect.ValueOf(value); rows.Kind() == reflect.Slice {
 		p := page{Items: s.own(rows)}
 		if answer.More > 0 {
@@ -452,62 +331,3 @@ func (s *server) own(rows reflect.Value) any {
 	}
 	return out.Interface()
 }
-
-// actorOf names who asks, for the histories.
-func actorOf(r *http.Request) string {
-	if name := strings.TrimSpace(r.Header.Get(headerActor)); name != "" {
-		return "api:" + command.OneLine(name, maxActor)
-	}
-	return "api"
-}
-
-// maxActor bounds the name of who asks, in characters.
-const maxActor = 60
-
-type requestKey struct{}
-
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestKey{}).(string)
-	return id
-}
-
-// plainID reports whether a client's id of a request may stand in a log.
-func plainID(id string) bool {
-	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
-		return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-}
-
-// numbered gives each request an id, and logs and counts it.
-func (s *server) numbered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get(headerRequest)
-		if !plainID(id) {
-			id = uuid.NewString()
-		}
-		w.Header().Set(headerRequest, id)
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		began := time.Now()
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
-		next.ServeHTTP(seen, r)
-		took := time.Since(began)
-		s.took.WithLabelValues(r.Pattern, strconv.Itoa(seen.status)).Observe(took.Seconds())
-		s.logger.Debug("answered", "request", id, "endpoint", r.Pattern, "status", seen.status, "took", took)
-	})
-}
-
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets streams be flushed.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"log/slog"
 	"reflect"
 
@@ -9,7 +10,7 @@ import (
 
 // Operation is an endpoint as tests see it.
 type Operation struct {
-	Method, Path, Command, Summary string
+	Method, Path, Command, Summary, Item string
 	// Wide is true if only a server of all serves it, and OfUser if the command itself looks at one user alone.
 	Wide, OfUser bool
 	// Owned is true if all results say whose they are.
@@ -24,8 +25,8 @@ func Describe(a *command.App) (all []Operation, document []byte, err error) {
 		return nil, nil, err
 	}
 	for _, e := range s.endpoints {
-		o := Operation{Method: e.method, Path: e.path, Command: e.command, Summary: e.cmd.Short, Wide: e.wide, OfUser: e.param("user") != nil, Owned: true}
-		for _, t := range e.results {
+		o := Operation{Method: e.method, Path: e.path, Command: e.command, Summary: cmp.Or(e.summary, e.cmd.Short), Item: e.item(), Wide: e.wide, OfUser: e.param("user") != nil, Owned: true}
+		for _, t := range e.cmd.Results {
 			if t.Kind() == reflect.Slice {
 				t = t.Elem()
 			}

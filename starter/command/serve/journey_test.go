@@ -46,6 +46,7 @@ func testServeJourney(t *testing.T, eraser bool) {
 
 	all := start(c, t, "--all")
 	all.asked = asked
+	all.do(http.MethodPost, "/v1/graduate", nil, map[string]any{"project": c.Project})
 	keepSchedules(t, all)
 	operations, _, err := serve.Describe(&command.App{Groups: program.Groups()})
 	require.NoError(t, err)
@@ -169,7 +170,6 @@ func reviseMemory(t *testing.T, a *api) {
 
 func reviseTruth(t *testing.T, a *api, c *commandtest.CLI, conflict string) {
 	t.Helper()
-	a.do(http.MethodPost, "/v1/graduate", nil, nil)
 	require.Len(t, items(t, a.get("/v1/conflicts", nil, nil)), 1)
 	ids := []string{conflict}
 	newer := a.get("/v1/conflicts/{conflict}", ids, nil)["newer"].(map[string]any)["entry_id"].(string)

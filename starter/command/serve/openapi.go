@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -80,11 +79,14 @@ func admitNull(registry huma.Registry, ref string) {
 func (e *endpoint) describe(registry huma.Registry, tag string) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: e.name(), Method: e.method, Path: e.path, Tags: []string{tag},
-		Summary: command.Sentence(e.cmd.Short), Description: "The command: starter " + e.command,
+		Summary: command.Sentence(cmp.Or(e.summary, e.cmd.Short)), Description: "The command: starter " + e.command,
 		Responses: map[string]*huma.Response{},
 	}
 	if e.wide {
 		op.Description += ". Only a server of all serves it."
+	}
+	if len(e.narrowed) > 0 {
+		op.Description += ". A server of one project and user needs " + strings.Join(e.narrowed, " or ") + "."
 	}
 	body := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, p := range e.params {
@@ -139,7 +141,7 @@ func headers() map[string]*huma.Param {
 // answerSchema is the schema of the endpoint's answer.
 func (e *endpoint) answerSchema(registry huma.Registry) *huma.Schema {
 	var all []*huma.Schema
-	for _, t := range e.results {
+	for _, t := range e.cmd.Results {
 		s := registry.Schema(t, true, "")
 		if t.Kind() == reflect.Slice {
 			s = &huma.Schema{Type: huma.TypeObject, Required: []string{"items"}, Properties: map[string]*huma.Schema{
@@ -174,21 +176,21 @@ func (e *endpoint) schemaOf(registry huma.Registry, p param) *huma.Schema {
 		s.Type = huma.TypeBoolean
 	case "int", "uint64":
 		s.Type = huma.TypeInteger
-		if n, err := strconv.Atoi(text); err == nil && n != 0 {
+		if n, err := strconv.Atoi(text); err == nil && n != 0 && !e.keeps(p) {
 			s.Default = n
 		}
 	case "float64":
 		s.Type = huma.TypeNumber
-		if x, err := strconv.ParseFloat(text, 64); err == nil && x != 0 {
+		if x, err := strconv.ParseFloat(text, 64); err == nil && x != 0 && !e.keeps(p) {
 			s.Default = x
 		}
 	default:
 		// The default of a scope is the server's.
-		if text != "" && !lists(p.flag) && p.name != "project" && p.name != "user" {
+		if text != "" && !lists(p.flag) && !e.keeps(p) && p.name != "project" && p.name != "user" {
 			s.Default = text
 		}
 	}
-	for _, value := range e.fixedValues(p.flag.Name) {
+	for _, value := range e.cmd.Values(p.flag) {
 		s.Enum = append(s.Enum, value)
 	}
 	if lists(p.flag) {
@@ -197,19 +199,10 @@ func (e *endpoint) schemaOf(registry huma.Registry, p param) *huma.Schema {
 	return s
 }
 
-// fixedValues returns the values that a flag can have, if they are the same everywhere.
-func (e *endpoint) fixedValues(flag string) (values []string) {
-	complete, is := e.cmd.GetFlagCompletionFunc(flag)
-	if !is {
-		return nil
-	}
-	e.cmd.SetContext(context.Background())
-	found, _ := complete(e.cmd, nil, "")
-	for _, value := range found {
-		word, _, _ := strings.Cut(value, "\t")
-		values = append(values, word)
-	}
-	return values
+// keeps reports whether a flag that is left out is not the same as one with its default: it keeps what is stored, or depends on
+// others.
+func (e *endpoint) keeps(p param) bool {
+	return e.method == http.MethodPatch || e.method == http.MethodPut || p.name == "alpha"
 }
 
 // schemaName names the schema of a type by its package and name.

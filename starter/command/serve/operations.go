@@ -24,11 +24,15 @@ type operation struct {
 	narrowed []string
 	// wide is true for an operation on more than one project and user, which only a server of all serves.
 	wide bool
+	// long is true for work that takes minutes.
+	long bool
+	// told is true if an answer says what failed, though the command does, too. All others are problems then.
+	told bool
 	// accepted is true if the work goes on after the answer. unfit is the status of an answer that says that something failed.
 	accepted bool
 	unfit    int
-	// id names the operation, where two have the same command.
-	id string
+	// id and summary describe the operation, where the command's own words do not.
+	id, summary string
 }
 
 // none means that a request may set no flag but the scope.
@@ -37,9 +41,10 @@ var none = []string{"project", "user", "agent"}
 // operations returns the endpoints, in the order of the documentation.
 func operations() []operation {
 	get, post, put, patch, del := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
-	return []operation{
+	recall := []operation{
 		{method: post, path: "/v1/sessions", command: "enqueue", args: []string{"-"}, fixed: map[string]string{"messages": "true"}, input: "messages",
-			only: []string{"project", "user", "agent", "session", "now", "debounce", "max-wait", "flush-reason"}, needs: []string{"session"}, accepted: true, unfit: http.StatusServiceUnavailable},
+			only: []string{"project", "user", "agent", "session", "now", "debounce", "max-wait", "flush-reason"}, needs: []string{"session"}, accepted: true, unfit: http.StatusServiceUnavailable,
+			summary: "Remember messages of a session: a worker makes memories of them"},
 		{method: get, path: "/v1/sessions", command: "sessions"},
 		{method: get, path: "/v1/sessions/{session}", command: "session show"},
 		{method: get, path: "/v1/queue", command: "queue"},
@@ -50,7 +55,7 @@ func operations() []operation {
 		}},
 		{method: get, path: "/v1/context", command: "context"},
 		{method: get, path: "/v1/entries/{entry}", command: "entry show"},
-		{method: post, path: "/v1/entries/{entry}/correct", command: "entry correct", needs: []string{"with"}},
+		{method: post, path: "/v1/entries/{entry}/correct", command: "entry correct", long: true, needs: []string{"with"}},
 		{method: post, path: "/v1/entries/{entry}/confirm", command: "entry confirm", only: none},
 		{method: post, path: "/v1/entries/{entry}/retire", command: "entry retire", needs: []string{"because"}},
 		{method: post, path: "/v1/entries/{entry}/restore", command: "entry restore"},
@@ -76,9 +81,15 @@ func operations() []operation {
 		{method: get, path: "/v1/conditions", command: "conditions resolved"},
 		{method: post, path: "/v1/conditions/{condition}/resolve", command: "condition resolve"},
 		{method: post, path: "/v1/artifacts/{artifact}/close", command: "artifact close"},
+	}
+	return append(recall, moreOperations(get, post, put, del)...)
+}
 
+// moreOperations returns the endpoints of what is made of memories, and of the work.
+func moreOperations(get, post, put, del string) []operation {
+	return []operation{
 		{method: get, path: "/v1/dreams", command: "dream list"},
-		{method: post, path: "/v1/dreams", command: "dream"},
+		{method: post, path: "/v1/dreams", command: "dream", told: true, long: true},
 		{method: get, path: "/v1/dreams/{dream}", command: "dream show"},
 		{method: get, path: "/v1/memory", command: "memory show", only: []string{"user", "agent", "version"}},
 		{method: get, path: "/v1/memory/sources", command: "memory show", fixed: map[string]string{"sources": "true"}, only: []string{"user", "agent", "version"}, id: "memory-sources"},
@@ -95,26 +106,26 @@ func operations() []operation {
 
 		{method: get, path: "/v1/conflicts", command: "conflicts"},
 		{method: get, path: "/v1/conflicts/{conflict}", command: "conflicts show"},
-		{method: post, path: "/v1/conflicts/{conflict}/resolve", command: "conflicts resolve", needs: []string{"keep"}},
+		{method: post, path: "/v1/conflicts/{conflict}/resolve", command: "conflicts resolve", needs: []string{"keep"}, refs: map[string]string{"keep": "/v1/entries/{entry}"}},
 		{method: get, path: "/v1/proposals", command: "proposals"},
-		{method: post, path: "/v1/proposals/{proposal}/accept", command: "proposals accept"},
+		{method: post, path: "/v1/proposals/{proposal}/accept", command: "proposals accept", long: true},
 		{method: post, path: "/v1/proposals/{proposal}/reject", command: "proposals reject"},
 		{method: get, path: "/v1/decisions", command: "decisions"},
 		{method: post, path: "/v1/decisions", command: "decisions record", args: []string{"decision"}, needs: []string{"because-of"}, refs: map[string]string{"because_of": "/v1/entries/{entry}"}},
 		{method: get, path: "/v1/decisions/{decision}", command: "decisions show"},
-		{method: post, path: "/v1/graduate", command: "graduate", only: []string{"project"}},
-		{method: get, path: "/v1/verify", command: "verify"},
+		{method: post, path: "/v1/graduate", command: "graduate", only: []string{"project"}, wide: true, long: true},
+		{method: get, path: "/v1/verify", command: "verify", told: true, long: true},
 
 		{method: get, path: "/v1/builds", command: "builds list"},
 		{method: get, path: "/v1/builds/{build}", command: "builds show"},
-		{method: get, path: "/v1/builds/{build}/diff/{other}", command: "builds diff"},
+		{method: get, path: "/v1/builds/{build}/diff/{other}", command: "builds diff", refs: map[string]string{"other": "/v1/builds/{build}"}},
 		{method: post, path: "/v1/builds/{build}/retry", command: "builds retry", fixed: map[string]string{"detach": "true"}, only: []string{"force"}, accepted: true},
-		{method: post, path: "/v1/builds/{build}/replay", command: "builds replay"},
+		{method: post, path: "/v1/builds/{build}/replay", command: "builds replay", told: true, long: true},
 		{method: get, path: "/v1/steps", command: "builds steps"},
 
-		{method: post, path: "/v1/forget/preview", command: "forget", only: []string{"project", "user", "agent", "session", "query"}, narrowed: []string{"session", "query"}, id: "forget-preview"},
-		{method: post, path: "/v1/forget", command: "forget", fixed: map[string]string{"yes": "true"}, only: []string{"project", "user", "agent", "session", "query", "because", "id"},
-			narrowed: []string{"session", "query"}},
+		{method: post, path: "/v1/forget/preview", command: "forget", only: []string{"project", "user", "agent", "session", "query"}, narrowed: []string{"session", "query"}, id: "forget-preview", long: true, summary: "Show what would be erased"},
+		{method: post, path: "/v1/forget", command: "forget", fixed: map[string]string{"yes": "true"}, only: []string{"project", "user", "agent", "session", "query", "because"},
+			narrowed: []string{"session", "query"}, long: true},
 		{method: get, path: "/v1/forget", command: "forget list", wide: true},
 
 		{method: get, path: "/v1/health", command: "doctor", only: none, unfit: http.StatusServiceUnavailable},

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/starter/command"
 )
@@ -21,6 +22,9 @@ type problem struct {
 	// RequestID finds the request in the server's log.
 	RequestID string `json:"request_id" doc:"names the request in the server's log"`
 }
+
+// lateError is the error of a request that was not answered in time.
+type lateError struct{ error }
 
 // refuse answers with the problem.
 func refuse(w http.ResponseWriter, r *http.Request, p problem) {
@@ -42,21 +46,30 @@ func (s *server) problemOf(e *endpoint, err error) problem {
 	p := problem{Status: http.StatusInternalServerError, Next: "GET /v1/health names a server that is down; try again when it is up"}
 	p.Detail, text, _ = strings.Cut(text, "\n")
 	var refused forbidden
+	var late lateError
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &refused):
 		p.Status, p.Next = http.StatusForbidden, "ask for the memory of this server, or ask a server of all: starter serve --all"
 	case errors.As(err, &large):
 		p.Status, p.Next = http.StatusRequestEntityTooLarge, "send less in one request"
+	case errors.As(err, &late):
+		p.Status, p.Next = http.StatusServiceUnavailable, "it may still be done: repeat it with the same "+headerIdempotency+", and see by GET /v1/health whether a worker runs"
 	case command.IsMissing(err):
 		p.Status, p.Next = http.StatusNotFound, s.listing(e)
+		if !s.access.all && e.item() != "" && e.param("user") == nil { // The words of the command may tell that others have it.
+			p.Detail, text = "it names nothing of this server's project and user", ""
+		}
 	case command.IsConflict(err):
 		p.Status, p.Next = http.StatusConflict, "read the item again, and decide on its present state"
 	case errors.Is(err, table.ErrAmbiguous):
 		p.Status, p.Next = http.StatusBadRequest, "give more characters of the id"
+		if !s.access.all && e.param("user") == nil {
+			p.Detail, text = "several ids begin with it", ""
+		}
 	case command.IsUsage(err):
-		p.Status, p.Next = http.StatusBadRequest, "mend the request: GET /openapi.json describes "+e.method+" "+e.path
-	case command.Away(err), errors.Is(err, context.DeadlineExceeded):
+		p.Status, p.Next = http.StatusBadRequest, "correct the request: GET /openapi.json describes "+e.method+" "+e.path
+	case command.Away(err), eventlog.Retryable(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status = http.StatusServiceUnavailable
 	}
 	if text = strings.TrimSpace(text); text != "" {

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -60,7 +61,8 @@ metrics at /metrics. Each request needs the token; web pages are refused. A pers
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if x.all && (f.Changed("project") || f.Changed("user") || f.Changed("agent")) {
+		typed := func(flag string) bool { return slices.Contains(a.Typed, flag) } // Variables name those of other commands, too.
+		if x.all && (typed("project") || typed("user") || typed("agent")) {
 			return command.Usagef("--all serves all projects and users: leave out --project, --user and --agent")
 		}
 		x.scope, x.tokenFile = o.Scope, cmp.Or(x.tokenFile, a.Cfg.State.Path(statedir.ServeToken))
@@ -88,7 +90,7 @@ func newServer(a *command.App, x *access, logger *slog.Logger) (*server, error) 
 		}
 		at := e.method + " " + e.path
 		s.endpoints, s.known[at] = append(s.endpoints, e), e
-		if s.calls[e.command] == "" {
+		if s.calls[e.command] == "" || e.id == "" {
 			s.calls[e.command] = at
 		}
 	}
@@ -102,6 +104,9 @@ func newServer(a *command.App, x *access, logger *slog.Logger) (*server, error) 
 	return s, nil
 }
 
+// idleTimeout is how long a connection without a request stays open.
+const idleTimeout = 2 * time.Minute
+
 // run serves until ctx ends.
 func (s *server) run(ctx context.Context, o mcpserver.Options) error {
 	handler, err := s.handler(ctx, o)
@@ -113,14 +118,16 @@ func (s *server) run(ctx context.Context, o mcpserver.Options) error {
 		return command.Usagef("--address %q: %v", s.access.address, err)
 	}
 	url := "http://" + listener.Addr().String()
-	whose := "all projects and users"
+	served := "all projects and users"
 	if !s.access.all {
-		whose = fmt.Sprintf("project %s, user %s", command.Unbroken(s.access.scope.Project), command.Unbroken(s.access.scope.User))
+		served = fmt.Sprintf("project %s, user %s", command.Unbroken(s.access.scope.Project), command.Unbroken(s.access.scope.User))
 	}
 	_, _ = fmt.Fprintf(s.app.ErrOut, "serving %s at %s\ntry: curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/health\n",
-		whose, url, s.access.tokenFile, url)
+		served, url, s.access.tokenFile, url)
 	flush(s.app.ErrOut)
-	return command.ServeHTTP(ctx, listener, &http.Server{Handler: handler, ReadHeaderTimeout: command.StopHTTP})
+	return command.ServeHTTP(ctx, listener, &http.Server{
+		Handler: handler, ReadHeaderTimeout: command.StopHTTP, IdleTimeout: idleTimeout,
+	})
 }
 
 func flush(w any) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,32 +118,32 @@ func TestServeProblems(t *testing.T) {
 		{"GET", "/", "", 404, "no such endpoint", "GET /openapi.json"},
 		{"PUT", "/v1/facts", "{}", 405, "PUT /v1/facts", "use GET or POST"},
 		{"GET", "/v1/search", "", 400, "query is missing", "GET /openapi.json describes GET /v1/search"},
-		{"GET", "/v1/search?query=%20", "", 400, "query is empty", "mend"},
-		{"GET", "/v1/search?query=x&limit=5000", "", 400, "limit 5000: want 1 to 200", "mend"},
-		{"GET", "/v1/search?query=x&limit=many", "", 400, `limit "many": want a whole number`, "mend"},
-		{"GET", "/v1/search?query=x&limit=1&limit=2", "", 400, "limit: want one value", "mend"},
-		{"GET", "/v1/search?query=x&kind=spoon", "", 400, `kind "spoon": want one of`, "mend"},
-		{"GET", "/v1/search?query=x&max_tokens=1", "", 400, `"max_tokens"; there are:`, "mend"},
-		{"GET", "/v1/search?query=x;y", "", 400, "the query of the address", "mend"},
+		{"GET", "/v1/search?query=%20", "", 400, "query is empty", "correct"},
+		{"GET", "/v1/search?query=x&limit=5000", "", 400, "limit 5000: want 1 to 200", "correct"},
+		{"GET", "/v1/search?query=x&limit=many", "", 400, `limit "many": want a whole number`, "correct"},
+		{"GET", "/v1/search?query=x&limit=1&limit=2", "", 400, "limit: want one value", "correct"},
+		{"GET", "/v1/search?query=x&kind=spoon", "", 400, `kind "spoon": want one of`, "correct"},
+		{"GET", "/v1/search?query=x&max_tokens=1", "", 400, `"max_tokens"; there are:`, "correct"},
+		{"GET", "/v1/search?query=x;y", "", 400, "the query of the address", "correct"},
 		{"GET", "/v1/search?query=x&project=q", "", 403, "serves project p, and not q", "serve --all"},
 		{"GET", "/v1/search?query=x&user=v", "", 403, "serves user u, and not v", "serve --all"},
 		{"GET", "/v1/schedules", "", 403, "all projects and users", "serve --all"},
-		{"GET", "/v1/tasks?cursor=x", "", 400, `cursor "x": want`, "mend"},
-		{"GET", "/v1/entries/a%00b", "", 400, "control character", "mend"},
-		{"POST", "/v1/facts", `[]`, 400, "no JSON object", "mend"},
-		{"POST", "/v1/facts", `{"content": "x"} y`, 400, "no JSON object", "mend"},
-		{"POST", "/v1/facts", `{"content": 5}`, 400, "content: want a text", "mend"},
-		{"POST", "/v1/facts", `{"content": "x", "confidence": "0.5"}`, 400, "confidence: want a number", "mend"},
-		{"POST", "/v1/facts", `{"content": "x", "spoon": 1}`, 400, `"spoon"; there are: content, agent,`, "mend"},
-		{"POST", "/v1/facts?content=x", "", 400, "content is in the address", "mend"},
+		{"GET", "/v1/tasks?cursor=x", "", 400, `cursor "x": want`, "correct"},
+		{"GET", "/v1/entries/a%00b", "", 400, "control character", "correct"},
+		{"POST", "/v1/facts", `[]`, 400, "no JSON object", "correct"},
+		{"POST", "/v1/facts", `{"content": "x"} y`, 400, "no JSON object", "correct"},
+		{"POST", "/v1/facts", `{"content": 5}`, 400, "content: want a text", "correct"},
+		{"POST", "/v1/facts", `{"content": "x", "confidence": "0.5"}`, 400, "confidence: want a number", "correct"},
+		{"POST", "/v1/facts", `{"content": "x", "spoon": 1}`, 400, `"spoon"; there are: content, agent,`, "correct"},
+		{"POST", "/v1/facts?content=x", "", 400, "content is in the address", "correct"},
 		{"POST", "/v1/facts", `{"content": "x", "user": "v"}`, 403, "serves user u", "serve --all"},
-		{"PATCH", "/v1/tasks/t1", `{"block": "x"}`, 400, "block: want a list of texts", "mend"},
-		{"PATCH", "/v1/tasks/t1", `{"block": [1]}`, 400, "block: item 1 is no text", "mend"},
-		{"POST", "/v1/sessions", `{"session": "s"}`, 400, "messages is missing", "mend"},
-		{"POST", "/v1/sessions", `{"session": "s", "messages": [{"role": "user"}]}`, 400, "line 1 of messages is no message of role and content", "mend"},
-		{"POST", "/v1/sessions", `{"session": "s", "messages": [{"role": "user", "content": "x"}, 1]}`, 400, "line 2 of messages is no message of role and content: it is a number", "mend"},
-		{"POST", "/v1/sessions", `{"messages": [{"role": "user", "content": "x"}]}`, 400, "session is missing", "mend"},
-		{"POST", "/v1/sessions", `{"session": "s", "messages": []}`, 400, "holds no message", "mend"},
+		{"PATCH", "/v1/tasks/t1", `{"block": "x"}`, 400, "block: want a list of texts", "correct"},
+		{"PATCH", "/v1/tasks/t1", `{"block": [1]}`, 400, "block: item 1 is no text", "correct"},
+		{"POST", "/v1/sessions", `{"session": "s"}`, 400, "messages is missing", "correct"},
+		{"POST", "/v1/sessions", `{"session": "s", "messages": [{"role": "user"}]}`, 400, "line 1 of messages is no message of role and content", "correct"},
+		{"POST", "/v1/sessions", `{"session": "s", "messages": [{"role": "user", "content": "x"}, 1]}`, 400, "line 2 of messages is no message of role and content: it is a number", "correct"},
+		{"POST", "/v1/sessions", `{"messages": [{"role": "user", "content": "x"}]}`, 400, "session is missing", "correct"},
+		{"POST", "/v1/sessions", `{"session": "s", "messages": []}`, 400, "holds no message", "correct"},
 		{"POST", "/v1/facts", `{"content": "` + strings.Repeat("x", 2<<20) + `"}`, 413, "too large", "less"},
 		{"GET", "/v1/tasks", "", 503, "clickhouse", "Start everything"},
 		{"POST", "/v1/facts", `{"content": "x"}`, 503, "", "Start everything"},
@@ -197,12 +198,24 @@ func TestI10ServeScope(t *testing.T) {
 		{"POST", "/v1/decisions", nil, map[string]any{"decision": "x", "because_of": []string{conflict.Newer.EntryID}}},
 		{"GET", "/v1/builds/{build}", []string{theirs}, nil},
 		{"GET", "/v1/builds/{build}/diff/{other}", []string{theirs, theirs}, nil},
+		{"GET", "/v1/builds/{build}/diff/{other}", []string{own, theirs}, nil},
 		{"POST", "/v1/builds/{build}/replay", []string{theirs}, map[string]any{}},
 		{"POST", "/v1/builds/{build}/retry", []string{theirs}, map[string]any{}},
 		{"GET", "/v1/sessions/{session}", []string{"later-" + c.Project}, nil},
 	} {
-		mine.refused(http.StatusNotFound, mine.ask(test.method, test.path, test.values, test.parameters))
+		p := mine.refused(http.StatusNotFound, mine.ask(test.method, test.path, test.values, test.parameters))
+		for _, secret := range []string{conflict.Newer.EntryID, conflict.Newer.Title, "later-" + c.Project, theirs, "user \"default\""} {
+			if !slices.Contains(test.values, secret) {
+				require.NotContains(t, p.Detail+p.Next, secret, test.path)
+			}
+		}
 	}
+	health := mine.ask(http.MethodGet, "/v1/health", nil, nil)
+	require.Contains(t, string(health.Body), `"worker"`)
+	require.NotRegexp(t, `"(dreams|schedules)"`, string(health.Body), "they name other users")
+	empty := start(c, t, "--project", "new "+c.Project, "--user", "nobody")
+	require.Empty(t, empty.get("/v1/search", nil, map[string]any{"query": "x"})["hits"], "and no names of others")
+	empty.refused(http.StatusForbidden, empty.ask(http.MethodPost, "/v1/graduate", nil, nil))
 	decisions := items(t, mine.get("/v1/decisions", nil, nil))
 	require.Len(t, decisions, 1)
 	require.Equal(t, ann, decisions[0]["user"])

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/boundary"
@@ -68,7 +69,7 @@ func graduateProject(ctx context.Context, a *command.App, project string, apply 
 	for {
 		in.At = time.Now().UTC()
 		var one graduate.PassResult
-		update := boundary.Update{Name: schema.UpdateGraduate, ID: a.NewID(), Arg: in}
+		update := boundary.Update{Name: schema.UpdateGraduate, ID: uuid.NewString(), Arg: in}
 		if err := a.Send(ctx, update, &one); err != nil {
 			return all, err
 		}
