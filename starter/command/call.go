@@ -36,7 +36,7 @@ type Call struct {
 
 // Answer is the result of a call.
 type Answer struct {
-	// Value is what the command would print as JSON. It is nil if there is nothing to show, and None says so.
+	// Value is the value that the command would print as JSON. It is nil if there is nothing to show, and None says so.
 	Value any
 	None  string
 	// More is the offset of the next page of a list, or 0 if this is the last one.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -55,16 +56,14 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 		return err
 	}
 	log := eventlog.New(conn, eventlog.Options{})
-	proofs, err := show.ProofsOf(ctx, log, row)
-	if err != nil {
+	out := shownEntry{Row: row}
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) { out.Proofs, err = show.ProofsOf(ctx, log, row); return err })
+	both.Go(func() (err error) { out.Life, err = graduate.NewLedgers(conn).Life(ctx, log, row); return err })
+	if err := both.Wait(); err != nil {
 		return err
 	}
-	life, err := graduate.NewLedgers(conn).Life(ctx, log, row)
-	if err != nil {
-		return err
-	}
-	out := shownEntry{row, proofs, life}
-	return a.Print(out, func(w io.Writer) error { return printEntry(w, row, proofs, life) })
+	return a.Print(out, func(w io.Writer) error { return printEntry(w, row, out.Proofs, out.Life) })
 }
 
 func printEntry(w io.Writer, r entry.Row, proofs []show.Proof, life graduate.Life) error {

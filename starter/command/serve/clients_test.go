@@ -11,7 +11,7 @@ import (
 	"axiommind/starter/command/commandtest"
 )
 
-// The clients do against a server what their tests ask.
+// The clients pass their tests against a server.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	c := commandtest.SharedCLI(t)

@@ -55,7 +55,7 @@ func testServeJourney(t *testing.T, eraser bool) {
 	}
 }
 
-// rememberSession gives a session in, and reads what became of it.
+// rememberSession enqueues a session, and reads its memories.
 func rememberSession(t *testing.T, a *api, c *commandtest.CLI) {
 	t.Helper()
 	messages := []map[string]any{

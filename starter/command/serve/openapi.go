@@ -25,7 +25,7 @@ const (
 )
 
 // describe returns the description of the endpoints as OpenAPI 3.1. The parameters are those of the commands, and the answers
-// the types of what they print.
+// the types of their results.
 func (s *server) describe() *huma.OpenAPI {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	doc := &huma.OpenAPI{
@@ -199,8 +199,7 @@ func (e *endpoint) schemaOf(registry huma.Registry, p param) *huma.Schema {
 	return s
 }
 
-// keeps reports whether a flag that is left out is not the same as one with its default: it keeps what is stored, or depends on
-// others.
+// keeps reports whether a flag that is left out differs from one with its default: the stored value stays, or other flags decide.
 func (e *endpoint) keeps(p param) bool {
 	return e.method == http.MethodPatch || e.method == http.MethodPut || p.name == "alpha"
 }

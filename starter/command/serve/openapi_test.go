@@ -60,12 +60,12 @@ func TestEveryCommandIsServed(t *testing.T) {
 	}
 }
 
-// ofProject are the reads of what all users of a project share, and of the installation.
+// ofProject are operations on data that all users of a project share, and on the installation.
 var ofProject = []string{"tasks", "task show", "blocked", "conditions resolved", "builds steps", "doctor", "embedder status",
 	"task set", "task confirm", "task merge", "condition resolve", "artifact close", "decisions record"}
 
 // I10: an operation of a server of one scope is about its user alone, has results that say their owner, is about an item whose
-// own read says it, or is about what the project shares.
+// own read says it, or is one of ofProject.
 func TestI10EveryAnswerHasAnOwner(t *testing.T) {
 	t.Parallel()
 	operations, _, err := serve.Describe(&command.App{Groups: program.Groups()})
@@ -79,7 +79,7 @@ func TestI10EveryAnswerHasAnOwner(t *testing.T) {
 	}
 }
 
-// The help lists the endpoints, with what their commands do.
+// The help lists the endpoints, with the summaries of their commands.
 func TestEndpointsInHelp(t *testing.T) {
 	t.Parallel()
 	operations, _, err := serve.Describe(&command.App{Groups: program.Groups()})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// operation is a command as an endpoint: its arguments and flags are the parameters, what it prints as JSON is the answer, and
+// operation is a command as an endpoint: its arguments and flags are the parameters, its JSON output is the answer, and
 // its errors are the problems.
 type operation struct {
 	method, path, command string
@@ -26,7 +26,7 @@ type operation struct {
 	wide bool
 	// long is true for work that takes minutes.
 	long bool
-	// told is true if an answer says what failed, though the command does, too. All others are problems then.
+	// told is true if the answer lists the failures itself. The failures of other operations are problems.
 	told bool
 	// accepted is true if the work goes on after the answer. unfit is the status of an answer that says that something failed.
 	accepted bool
@@ -85,7 +85,7 @@ func operations() []operation {
 	return append(recall, moreOperations(get, post, put, del)...)
 }
 
-// moreOperations returns the endpoints of what is made of memories, and of the work.
+// moreOperations returns the endpoints of dreams, conflicts, decisions, builds and servers.
 func moreOperations(get, post, put, del string) []operation {
 	return []operation{
 		{method: get, path: "/v1/dreams", command: "dream list"},

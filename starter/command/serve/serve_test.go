@@ -164,7 +164,7 @@ func TestServeProblems(t *testing.T) {
 	require.True(t, bytes.HasPrefix(a.send(http.MethodGet, "/openapi.json", nil).Body, []byte("{\n\"components\"")))
 }
 
-// I10: a server of one project and user neither reads nor changes what belongs to another.
+// I10: a server of one project and user neither reads nor changes data of another.
 func TestI10ServeScope(t *testing.T) {
 	t.Parallel()
 	c := commandtest.SharedCLI(t)
