@@ -11,6 +11,6 @@ import (
 func Commands(a *command.App) []*cobra.Command {
 	return []*cobra.Command{
 		processCommand(a), enqueueCommand(a), command.With(queueCommand(a), command.Repeated(queueCommand(a), "show"), queueFlushCommand(a)),
-		watchCommand(a), sessionsCommand(a), a.Parent("session", "show a session, and its originals", sessionShowCommand(a)),
+		watchCommand(a), sessionsCommand(a), a.Parent("session", "read a session, and its originals", sessionShowCommand(a), sessionReadCommand(a)),
 	}
 }

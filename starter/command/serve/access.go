@@ -16,6 +16,7 @@ import (
 
 	"axiommind/schema"
 	"axiommind/starter/command"
+	"axiommind/starter/command/serve/page"
 )
 
 // access decides who is answered, and about whose memory.
@@ -67,14 +68,21 @@ func makeToken(file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// guard refuses web pages, host names that DNS rebinding points here, and clients without the token.
-func (x *access) guard(next http.Handler) http.Handler {
+// guard refuses pages of other servers, host names that DNS rebinding points here, and clients without the token. A browser that is
+// logged in may read the API too. The pages have a guard of their own.
+func (s *server) guard(next http.Handler) http.Handler {
+	x := s.access
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own := page.Own(r)
 		switch site := r.Header.Get("Sec-Fetch-Site"); {
 		case !x.named(r.Host):
 			refuse(w, r, problem{Status: http.StatusForbidden, Detail: "unknown host", Next: "the server names itself by --address and --host"})
+		case s.pages.Handles(r):
+			s.pages.ServeHTTP(w, r)
+		case own && r.Method == http.MethodGet && s.pages.Knows(r):
+			next.ServeHTTP(w, r)
 		case r.Header.Get("Origin") != "" || site != "" && site != "none":
-			refuse(w, r, problem{Status: http.StatusForbidden, Detail: "a web page may not read the memory", Next: "use a client that is a program"})
+			refuse(w, r, problem{Status: http.StatusForbidden, Detail: "a web page may not read the memory", Next: "use a client that is a program, or log in at /login"})
 		case !x.token.Admits(r.Header.Get("Authorization")):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="axiommind"`)
 			refuse(w, r, problem{Status: http.StatusUnauthorized, Detail: "the token is missing or wrong",

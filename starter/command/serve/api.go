@@ -47,8 +47,8 @@ type param struct {
 	inPath, needed bool
 }
 
-// page is the answer of a list.
-type page struct {
+// listPage is the answer of a list.
+type listPage struct {
 	Items any `json:"items"`
 	// Next is the cursor of the next page, if there is one.
 	Next string `json:"next,omitempty"`
@@ -94,6 +94,9 @@ func newEndpoint(a *command.App, o operation) (*endpoint, error) {
 	})
 	return e, nil
 }
+
+// title describes the endpoint in a few words.
+func (e *endpoint) title() string { return command.Sentence(cmp.Or(e.summary, e.cmd.Short)) }
 
 // lists reports whether the flag takes several values.
 func lists(f *pflag.Flag) bool {
@@ -186,37 +189,66 @@ const (
 
 // serve answers a request to the endpoint.
 func (s *server) serve(e *endpoint, w http.ResponseWriter, r *http.Request) {
-	if e.wide && !s.access.all {
-		s.fail(e, w, r, forbidden{fmt.Errorf("%s %s is about all projects and users", e.method, e.path)})
-		return
-	}
-	most, patience := int64(command.MostRequestBytes), answerPatience
+	most := int64(command.MostRequestBytes)
 	if e.input != "" {
 		most = mostInput
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	values, input, err := e.read(r)
+	if err != nil {
+		s.fail(e, w, r, err)
+		return
+	}
+	answer, status, err := s.ask(r.Context(), e, asked{values, input, actorOf(r), r.Header.Get(headerIdempotency)})
+	if err != nil {
+		s.fail(e, w, r, err)
+		return
+	}
+	s.write(w, answer, status)
+}
+
+// asked is a request to an endpoint.
+type asked struct {
+	values given
+	input  []byte
+	by     string
+	// key is that of the client, or empty.
+	key string
+}
+
+// ask runs the command of the endpoint, and returns what the server's scope may see of the result, with its status.
+func (s *server) ask(ctx context.Context, e *endpoint, of asked) (command.Answer, int, error) {
+	if e.wide && !s.access.all {
+		return command.Answer{}, 0, forbidden{fmt.Errorf("%s %s is about all projects and users", e.method, e.path)}
+	}
+	patience := answerPatience
 	if e.long {
 		patience = longPatience
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, most)
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	inTime, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answer, err := s.answer(ctx, e, r)
+	answer, err := s.answer(inTime, e, of)
 	if checks, is := answer.Value.([]command.Check); is && !slices.ContainsFunc(checks, func(c command.Check) bool { return !c.OK && !s.access.foreign(c) }) {
 		err = nil // All that failed is of others.
 	}
+	status := http.StatusOK
 	switch {
-	case err != nil && ctx.Err() != nil:
-		s.fail(e, w, r, lateError{fmt.Errorf("no answer within %v", patience)})
+	case err != nil && inTime.Err() != nil:
+		return answer, 0, lateError{fmt.Errorf("no answer within %v", patience)}
 	case err == nil && answer.Value == nil:
-		none := cmp.Or(s.inWords(e, strings.TrimSpace(answer.None)), "there is none")
-		s.fail(e, w, r, command.Missingf("%s", none))
+		return answer, 0, command.Missingf("%s", cmp.Or(s.inWords(e, strings.TrimSpace(answer.None)), "there is none"))
+	case err == nil && e.accepted:
+		status = http.StatusAccepted
 	case err == nil:
-		s.write(w, e, answer, http.StatusOK)
 	case answer.Value != nil && (e.told || e.unfit > 0) && !command.IsUsage(err):
-		s.write(w, e, answer, max(e.unfit, http.StatusOK))
+		status = max(e.unfit, http.StatusOK)
 	default:
-		s.fail(e, w, r, err)
+		return answer, 0, err
 	}
+	if answer.Value = s.access.within(answer.Value); reflect.TypeOf(answer.Value).Kind() == reflect.Slice {
+		answer.Value = s.own(reflect.ValueOf(answer.Value))
+	}
+	return answer, status, nil
 }
 
 // fail answers with the problem of an error.
@@ -228,21 +260,17 @@ func (s *server) fail(e *endpoint, w http.ResponseWriter, r *http.Request, err e
 	refuse(w, r, p)
 }
 
-// answer runs the command of the endpoint for the request.
-func (s *server) answer(ctx context.Context, e *endpoint, r *http.Request) (none command.Answer, err error) {
-	values, input, err := e.read(r)
+// answer runs the command of the endpoint.
+func (s *server) answer(ctx context.Context, e *endpoint, of asked) (none command.Answer, err error) {
+	c, err := s.call(e, of.values)
 	if err != nil {
 		return none, err
 	}
-	c, err := s.call(e, values)
-	if err != nil {
-		return none, err
+	c.Input, c.By = bytes.NewReader(of.input), of.by
+	if of.key != "" {
+		c.Key = keyOf(of.key, e, c, of.input)
 	}
-	c.Input, c.By = bytes.NewReader(input), actorOf(r)
-	if key := r.Header.Get(headerIdempotency); key != "" {
-		c.Key = keyOf(key, e, c, input)
-	}
-	if err := s.reach(ctx, e, values); err != nil {
+	if err := s.reach(ctx, e, of.values); err != nil {
 		return none, err
 	}
 	answer, err := s.app.Call(ctx, c)
@@ -304,21 +332,22 @@ func keyOf(key string, e *endpoint, c command.Call, input []byte) string {
 }
 
 // write writes the answer. A list becomes a page.
-func (s *server) write(w http.ResponseWriter, e *endpoint, answer command.Answer, status int) {
-	value := s.access.within(answer.Value)
-	if rows := reflect.ValueOf(value); rows.Kind() == reflect.Slice {
-		p := page{Items: s.own(rows)}
-		if answer.More > 0 {
-			p.Next = strconv.Itoa(answer.More)
-		}
-		value = p
-	}
-	if e.accepted && status == http.StatusOK {
-		status = http.StatusAccepted
+func (s *server) write(w http.ResponseWriter, answer command.Answer, status int) {
+	value := answer.Value
+	if reflect.TypeOf(value).Kind() == reflect.Slice {
+		value = listPage{Items: value, Next: cursorOf(answer)}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = command.Encode(w, value) // The client is gone.
+}
+
+// cursorOf returns the cursor of the next page, or "".
+func cursorOf(answer command.Answer) string {
+	if answer.More == 0 {
+		return ""
+	}
+	return strconv.Itoa(answer.More)
 }
 
 // own returns the rows without those of other projects and users.

@@ -15,7 +15,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"axiommind/schema"
-	"axiommind/starter/command"
 )
 
 // Media types of answers.
@@ -79,7 +78,7 @@ func admitNull(registry huma.Registry, ref string) {
 func (e *endpoint) describe(registry huma.Registry, tag string) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: e.name(), Method: e.method, Path: e.path, Tags: []string{tag},
-		Summary: command.Sentence(cmp.Or(e.summary, e.cmd.Short)), Description: "The command: starter " + e.command,
+		Summary: e.title(), Description: "The command: starter " + e.command,
 		Responses: map[string]*huma.Response{},
 	}
 	if e.wide {

@@ -47,6 +47,7 @@ func operations() []operation {
 			summary: "Remember messages of a session: a worker makes memories of them"},
 		{method: get, path: "/v1/sessions", command: "sessions"},
 		{method: get, path: "/v1/sessions/{session}", command: "session show"},
+		{method: get, path: "/v1/sessions/{session}/messages", command: "session read"},
 		{method: get, path: "/v1/queue", command: "queue"},
 		{method: post, path: "/v1/queue/flush", command: "queue flush", fixed: map[string]string{"no-wait": "true"}, only: append([]string{"session"}, none...), accepted: true},
 
@@ -122,6 +123,7 @@ func moreOperations(get, post, put, del string) []operation {
 		{method: post, path: "/v1/builds/{build}/retry", command: "builds retry", fixed: map[string]string{"detach": "true"}, only: []string{"force"}, accepted: true},
 		{method: post, path: "/v1/builds/{build}/replay", command: "builds replay", told: true, long: true},
 		{method: get, path: "/v1/steps", command: "builds steps"},
+		{method: get, path: "/v1/days", command: "builds days"},
 
 		{method: post, path: "/v1/forget/preview", command: "forget", only: []string{"project", "user", "agent", "session", "query"}, narrowed: []string{"session", "query"}, id: "forget-preview", long: true, summary: "Show what would be erased"},
 		{method: post, path: "/v1/forget", command: "forget", fixed: map[string]string{"yes": "true"}, only: []string{"project", "user", "agent", "session", "query", "because"},

@@ -1,5 +1,5 @@
-// Package serve has the command serve: one process that serves the memory to programs over HTTP, and to agents by the Model
-// Context Protocol. An endpoint is a command, so that both do the same in the same way.
+// Package serve has the command serve: one process that serves the memory to people as pages, to programs over HTTP, and to
+// agents by the Model Context Protocol. An endpoint is a command, so that both do the same in the same way.
 package serve
 
 import (
@@ -23,6 +23,7 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/mcpserver"
+	"axiommind/starter/command/serve/page"
 	"axiommind/worker/service"
 	"axiommind/worker/statedir"
 )
@@ -42,13 +43,15 @@ type server struct {
 	called *regexp.Regexp
 	calls  map[string]string
 	took   *prometheus.HistogramVec
+	pages  *page.Pages
 }
 
 func serveCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "serve", Short: "serve a memory to programs and agents over HTTP",
-		Long: `The API is at /v1, its description at /openapi.json, the tools of agents (the Model Context Protocol) at /mcp, and
-metrics at /metrics. Each request needs the token; web pages are refused. A person's own memory is served, unless --all is given.`,
+		Use: "serve", Short: "serve a memory to people, programs and agents over HTTP",
+		Long: `The pages are at /, the API at /v1, its description at /openapi.json, the tools of agents (the Model Context Protocol) at
+/mcp, and metrics at /metrics. A browser logs in by the printed link, once, or by the token; each other request needs the token.
+Pages of other servers are refused. A person's own memory is served, unless --all is given.`,
 		Example: "starter serve --project demo\n" +
 			"starter serve --all --address 127.0.0.1:7390 --token-file token.txt",
 	}
@@ -122,8 +125,8 @@ func (s *server) run(ctx context.Context, o mcpserver.Options) error {
 	if !s.access.all {
 		served = fmt.Sprintf("project %s, user %s", command.Unbroken(s.access.scope.Project), command.Unbroken(s.access.scope.User))
 	}
-	_, _ = fmt.Fprintf(s.app.ErrOut, "serving %s at %s\ntry: curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/health\n",
-		served, url, s.access.tokenFile, url)
+	_, _ = fmt.Fprintf(s.app.ErrOut, "serving %s at %s\nopen once: %s%s\nprograms: curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/health\n",
+		served, url, url, s.pages.Entrance(), s.access.tokenFile, url)
 	flush(s.app.ErrOut)
 	return command.ServeHTTP(ctx, listener, &http.Server{
 		Handler: handler, ReadHeaderTimeout: command.StopHTTP, IdleTimeout: idleTimeout,
@@ -162,7 +165,10 @@ func (s *server) handler(ctx context.Context, o mcpserver.Options) (http.Handler
 		return scope, err
 	}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { nowhere(mux, w, r) })
-	return s.numbered(s.access.guard(mux)), nil
+	if s.pages, err = page.New(ctx, s.pageOptions()); err != nil {
+		return nil, fmt.Errorf("make the pages: %w", err)
+	}
+	return s.numbered(s.guard(mux)), nil
 }
 
 // nowhere refuses an address that is none of the server's, or that takes other methods.

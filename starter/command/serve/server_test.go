@@ -27,6 +27,8 @@ import (
 type api struct {
 	t          *testing.T
 	url, token string
+	// entrance is the link that logs one browser in.
+	entrance string
 	// schemas are the compiled answers of the description, by method and path.
 	schemas *jsonschema.Compiler
 	doc     map[string]any
@@ -46,13 +48,14 @@ func start(c *commandtest.CLI, t *testing.T, args ...string) *api {
 		require.Equal(t, command.ExitOK, <-ended, says)
 	})
 	address := regexp.MustCompile(`at (http://\S+)`)
-	commandtest.Eventually(t, func() bool { return address.MatchString(says.String()) }, says)
+	commandtest.Eventually(t, func() bool { return strings.Contains(says.String(), "/v1/health") }, says)
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "the token is the owner's alone")
 	a := &api{t: t, url: address.FindStringSubmatch(says.String())[1], token: strings.TrimSpace(string(raw))}
+	a.entrance = regexp.MustCompile(`open once: (http://\S+)`).FindStringSubmatch(says.String())[1]
 	_, document, err := serve.Describe(&command.App{Groups: program.Groups()})
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(document, &a.doc))

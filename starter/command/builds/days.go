@@ -1,0 +1,63 @@
+package builds
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/build"
+	"axiommind/starter/command"
+)
+
+func daysCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "days", Short: "count builds, memories, tokens, costs and waits by day",
+		Example: "starter builds days --since 30d --project demo",
+	}
+	f := cmd.Flags()
+	filter := build.Filter{All: true}
+	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
+	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
+	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
+	since := f.String("since", "30d", "builds that started since: 7d, 12h, 2026-11-01 or a time")
+	a.Answers(cmd, []build.Day{})
+	return a.Online(cmd, func(ctx context.Context, _ []string) (err error) {
+		if filter.Since, err = command.ParseSince(*since, time.Now()); err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		days, err := build.Days(ctx, conn, filter)
+		if err != nil {
+			return err
+		}
+		if days == nil {
+			days = []build.Day{}
+		}
+		return a.Print(days, func(w io.Writer) error { return printDays(w, days) })
+	})
+}
+
+func printDays(w io.Writer, days []build.Day) error {
+	if len(days) == 0 {
+		_, err := fmt.Fprintln(w, "no build has started in this time")
+		return err
+	}
+	t := command.NewTable(w, "day", "success", "partial", "empty", "failed", "unfinished", "new entries", "tokens in", "tokens out", "cost", "median s", "longest wait s")
+	t.SetColumnConfigs(command.RightAligned(2, 12))
+	for _, d := range days {
+		cost := "-"
+		if d.Usage.CostUSD > 0 {
+			cost = fmt.Sprintf("$%.4f", d.Usage.CostUSD)
+		}
+		t.AppendRow([]any{d.Date, d.Success, d.Partial, d.Empty, d.Failed, d.Unfinished, d.NewEntries, d.Usage.InputTokens, d.Usage.OutputTokens,
+			cost, fmt.Sprintf("%.1f", d.MedianSeconds), fmt.Sprintf("%.1f", d.MaxWait)})
+	}
+	t.Render()
+	return nil
+}
