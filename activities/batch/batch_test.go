@@ -234,10 +234,11 @@ func TestListRefusesGiants(t *testing.T) {
 	require.Equal(t, schema.BatchItem{Index: 2, Name: "beside", Input: schema.ProcessSessionInput{SessionID: "beside"}}, items[2])
 }
 
-// To a list that is done nothing is added, however much it is.
+// To a list that is done nothing is added, however much it is. Its summary counts its outcomes.
 func TestDoneListStays(t *testing.T) {
 	t.Parallel()
-	logs := newLogs(t)
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	logs := func() *eventlog.Store { return eventlog.New(conn, eventlog.Options{}) }
 	to, err := List(t.Context(), logs(), "b", noon)
 	require.NoError(t, err)
 	require.NoError(t, to.Add(t.Context(), schema.BatchItem{Name: "first"}, "1"))
@@ -257,6 +258,24 @@ func TestDoneListStays(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, r.Items, 1)
 	require.Empty(t, r.PassedOver)
+
+	a, err := NewActivities(logs())
+	require.NoError(t, err)
+	summary := func() Summary {
+		list, err := Summaries(t.Context(), conn, 10, 0)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		return list[0]
+	}
+	require.Equal(t, Summary{Batch: "b", Listed: true, Items: 1, Began: noon, Latest: noon}, summary())
+	var head schema.StreamHead
+	for failed, status := range []schema.BuildStatus{schema.BuildSuccess, schema.BuildFailed} {
+		head, err = a.report(t.Context(), ReportInput{Batch: "b", At: noon.Add(time.Hour), Outcomes: []schema.BatchOutcome{{Index: 0, Status: status}}, Head: head})
+		require.NoError(t, err)
+		s := summary()
+		require.Equal(t, Summary{Batch: "b", Listed: true, Items: 1, Ended: 1, Failed: failed, Began: noon, Latest: noon.Add(time.Hour)}, s, "the later outcome counts")
+		require.True(t, s.Done())
+	}
 }
 
 // Outcomes are recorded once, however often that is asked for. Of two outcomes of an item the later one counts.

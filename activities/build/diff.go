@@ -97,7 +97,7 @@ func readSide(ctx context.Context, conn driver.Conn, log *eventlog.Store, run Ru
 	if run.FinishedAt != nil {
 		s.Seconds = run.FinishedAt.Sub(run.StartedAt).Seconds()
 	}
-	if s.Steps, err = readMetrics(ctx, conn, run.BuildID); err != nil {
+	if s.Steps, err = readMetrics(ctx, conn, run); err != nil {
 		return s, nil, err
 	}
 	// The statements of a running build are those made so far.

@@ -261,7 +261,7 @@ func (p *problemReader) notes(ctx context.Context) error {
 }
 
 func (p *problemReader) entriesOfBuild() entry.Selection {
-	return entry.InProject(p.run.Project).Build(p.run.BuildID)
+	return entry.OfSession(p.run.SessionKey).Build(p.run.BuildID)
 }
 
 // observed returns the ids of the session's entries in which any build observed a task.

@@ -242,7 +242,7 @@ func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 		return Detail{}, err
 	}
 	d := Detail{Run: run}
-	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
+	if d.Metrics, err = readMetrics(ctx, conn, run); err != nil {
 		return Detail{}, err
 	}
 	err = d.readProblems(ctx, conn)
@@ -291,15 +291,24 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 	return out, nil
 }
 
-// readMetrics returns the steps of the build in the order of their start.
-func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schema.StepMetric, error) {
+// readMetrics returns the steps of the build in the order of their start. They are those of pipeline_metrics, which would read
+// the events of all builds for the last one.
+func readMetrics(ctx context.Context, conn driver.Conn, r Run) ([]schema.StepMetric, error) {
 	out := []schema.StepMetric{}
 	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, m *schema.StepMetric) error {
 		return rows.Scan(&m.Step, &m.StartedAt, &m.LatencyMS, &m.Success, &m.Error)
-	}), `SELECT stage, ts, latency_ms, success, error FROM pipeline_metrics
-		WHERE build_id = ? ORDER BY ts, id`, buildID)
+	}), `SELECT stage, ts, latency_ms, success, error FROM (
+			SELECT step.1 AS stage, parseDateTime64BestEffort(step.2, 6, 'UTC') AS ts, step.3 AS latency_ms, step.4 AS success, step.5 AS error
+			FROM build_runs_raw FINAL ARRAY JOIN JSONExtract(metrics_json,
+				'Array(Tuple(step String, started_at String, latency_ms Float64, success Bool, error String))') AS step
+			WHERE build_id = ?
+			UNION ALL
+			SELECT if(JSONExtractString(payload_json, 'status') = 'failed', 'fail_build', 'close_build'), ts,
+				greatest(0, dateDiff('microsecond', ts, recorded_at) / 1000), true, ''
+			FROM events WHERE stream = ? AND event_type = ? AND build_id = ?
+		) ORDER BY ts, stage`, r.BuildID, r.Stream(), schema.BuildFinished, r.BuildID)
 	if err != nil {
-		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
+		return nil, fmt.Errorf("read metrics of build %q: %w", r.BuildID, err)
 	}
 	return out, nil
 }

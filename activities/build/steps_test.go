@@ -59,3 +59,52 @@ func TestStepsOfAllRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, steps, 1)
 }
+
+// Days sum up the builds of a scope, and how long its queues waited.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	key := schema.SessionKey{Scope: schema.Scope{Project: "p/'", User: "u'", Agent: "a"}, SessionID: "s"}
+	other := schema.SessionKey{Scope: schema.Scope{Project: "p/'", User: "u'", Agent: "a2"}, SessionID: "s"}
+	next := at.AddDate(0, 0, 1)
+	storeRuns(t, conn, []selectedRun{
+		{SessionKey: key, ordinal: 1, start: at, status: schema.BuildFailed, errType: schema.ErrorTimeout},
+		{SessionKey: key, ordinal: 2, start: at, status: schema.BuildSuccess, counts: schema.BuildCounts{NewEntries: 3}},
+		{SessionKey: key, ordinal: 3, start: next, status: schema.BuildRunning},
+		{SessionKey: other, ordinal: 1, start: next, status: schema.BuildEmpty},
+	})
+	log := eventlog.New(conn, eventlog.Options{})
+	queue := func(of schema.SessionKey, id string, after time.Duration) {
+		p := schema.ContextEnqueuedPayload{QueuedContext: schema.QueuedContext{ID: id, Scope: of.Scope, Thread: of.SessionID, At: at}}
+		event, err := schema.NewEvent(p, schema.Event{TS: at, Actor: "queue", SessionID: of.SessionID, Project: of.Project, DedupeKey: "queued " + id + of.Agent})
+		require.NoError(t, err)
+		stream := schema.QueueStream(of.User, of.Agent)
+		stored, err := log.Append(t.Context(), stream, []schema.Event{event})
+		require.NoError(t, err)
+		event, err = schema.NewEvent(schema.ContextProcessedPayload{To: stored.Events[0].Seq}, schema.Event{
+			TS: at.Add(after), Actor: "queue", SessionID: of.SessionID, Project: of.Project, DedupeKey: "processed " + id + of.Agent,
+		})
+		require.NoError(t, err)
+		_, err = log.Append(t.Context(), stream, []schema.Event{event})
+		require.NoError(t, err)
+	}
+	queue(key, "1", time.Minute)
+	queue(key, "2", 3*time.Minute)
+	queue(other, "1", 24*time.Hour)
+	first := build.Day{Date: "2026-11-01", Failed: 1, Success: 1, NewEntries: 3, MedianSeconds: 60, P95Seconds: 60, Queued: 2, MedianWait: 180, MaxWait: 180}
+	for name, test := range map[string]struct {
+		filter build.Filter
+		want   []build.Day
+	}{
+		"one agent": {build.Filter{Project: "p/'", User: "u'", Agent: "a"}, []build.Day{first, {Date: "2026-11-02", Unfinished: 1}}},
+		"a user": {build.Filter{Project: "p/'", User: "u'"}, []build.Day{first, {
+			Date: "2026-11-02", Unfinished: 1, Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
+		}}},
+		"of late":         {build.Filter{All: true, Since: next.Add(time.Hour)}, []build.Day{}},
+		"another project": {build.Filter{All: true, Project: "p"}, []build.Day{}},
+	} {
+		got, err := build.Days(t.Context(), conn, test.filter)
+		require.NoError(t, err, name)
+		require.ElementsMatch(t, test.want, got, name)
+	}
+}

@@ -27,7 +27,9 @@ type Selection struct {
 	// none is set when nothing can match, such as by an empty list of ids.
 	none bool
 	// byIDs is set by [Selection.IDs].
-	byIDs      bool
+	byIDs bool
+	// few is set by [OfSession]: finding the ids first spares the engine reading the rows of all other sessions.
+	few        bool
 	conditions []condition
 	order      string
 	limit      int
@@ -80,7 +82,9 @@ func OfMemory(user, agent string) Selection {
 // gives it better evidence.
 func OfSession(session schema.SessionKey) Selection {
 	// The stream decides; the session's id has an index.
-	return InProject(session.Project).and(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
+	s := InProject(session.Project).and(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
+	s.few = true
+	return s
 }
 
 // InAllProjects selects all entries. It is for upkeep, and never for queries of a person or an agent.
@@ -237,6 +241,9 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 		return "", nil, err
 	}
 	from, wanted := "entries_raw FINAL", s.where(key, stated)
+	if s.few {
+		wanted = s.whereByID()
+	}
 	if fromView || s.asks(judged) {
 		from, wanted = "entries", s.whereByID(judged)
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -84,12 +86,14 @@ const MaxLines = 50
 func (l *Ledgers) Life(ctx context.Context, log *eventlog.Store, e entry.Row) (Life, error) {
 	life := &lifeReader{Ledgers: l, log: log, entry: e, Life: Life{Counts: map[Moment]int{}}}
 	life.add(Line{At: e.OccurredAt, Moment: MomentStated, Text: fmt.Sprintf("stated in session %q", e.SessionID)})
+	reads, ctx := errgroup.WithContext(ctx)
 	for _, read := range []func(context.Context) error{
-		life.changes, life.ofSession, life.ofGraduation, life.repeated, life.contested, life.decided, life.retrieved,
+		life.changes, life.stages, life.repeated, life.replaced, life.contested, life.decided, life.retrieved,
 	} {
-		if err := read(ctx); err != nil {
-			return Life{}, fmt.Errorf("read the life of entry %q: %w", e.ID, err)
-		}
+		reads.Go(func() error { return read(ctx) })
+	}
+	if err := reads.Wait(); err != nil {
+		return Life{}, fmt.Errorf("read the life of entry %q: %w", e.ID, err)
 	}
 	life.bound()
 	life.explain()
@@ -102,6 +106,8 @@ type lifeReader struct {
 	Life
 	log   *eventlog.Store
 	entry entry.Row
+	// mu guards the lines and the counts, which all reads add to.
+	mu sync.Mutex
 	// check is the session's last check of the entry, and checkedAt its time. The time is zero if there was no check.
 	check     schema.IdrisCheckedPayload
 	checkedAt time.Time
@@ -111,11 +117,20 @@ type lifeReader struct {
 
 // add adds the lines and counts them.
 func (r *lifeReader) add(lines ...Line) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, line := range lines {
 		line.At = line.At.UTC()
 		r.Lines = append(r.Lines, line)
 		r.Counts[line.Moment]++
 	}
+}
+
+// more counts lines of the moment that are left out.
+func (r *lifeReader) more(of Moment, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Counts[of] += n
 }
 
 // changes reads the changes of the entry.
@@ -129,7 +144,7 @@ func (r *lifeReader) changes(ctx context.Context) error {
 		line := c.line()
 		r.add(line)
 		// The rows beyond the limit are counted with the first returned row.
-		r.Counts[line.Moment] += int(total)
+		r.more(line.Moment, int(total))
 		return nil
 	}, `SELECT kind, status, evidence_proven, evidence_aligned, evidence_rule, other_id, because, by, session_id, created_at,
 		toUInt64(if(row_number() OVER (PARTITION BY kind ORDER BY created_at DESC, ref, extracted_index) = 1,
@@ -196,6 +211,14 @@ func ending(status schema.Status, other string, byExtractor bool) string {
 		what += ", since a newer extractor does not state it"
 	}
 	return cmp.Or(what, string(status))
+}
+
+// stages reads the check and the steps of the entry. At equal times a step of graduation is the later one.
+func (r *lifeReader) stages(ctx context.Context) error {
+	if err := r.ofSession(ctx); err != nil {
+		return err
+	}
+	return r.ofGraduation(ctx)
 }
 
 // ofSession reads the last check of the entry and its promotions by the session. A check covers the entries that
@@ -299,34 +322,35 @@ func (r *lifeReader) promoted(p Promotion) {
 	}
 }
 
-// repeated reads the entries that say the same as this one, and those that it replaced.
+// repeated reads the entries that say the same as this one.
 func (r *lifeReader) repeated(ctx context.Context) error {
-	left := uint64(0)
+	return r.others(ctx, MomentRepeated, "said also by entry ", `SELECT entry_id, created_at, count() OVER () FROM entry_changes_raw FINAL
+		WHERE project = ? AND kind = 'link' AND other_id = ? ORDER BY created_at DESC, entry_id LIMIT ?`,
+		r.entry.Project, r.entry.ID, MaxLines)
+}
+
+// replaced reads the entries that this one replaced. Only entries with a change that names it are folded.
+func (r *lifeReader) replaced(ctx context.Context) error {
+	return r.others(ctx, MomentReplaced, "took the place of entry ", `SELECT entry_id, ended_at, count() OVER () FROM entries
+		WHERE project = ? AND superseded_by = ? AND entry_id IN (SELECT entry_id FROM entry_changes_raw WHERE project = ? AND other_id = ?)
+		ORDER BY ended_at DESC, entry_id LIMIT ?`, r.entry.Project, r.entry.ID, r.entry.Project, r.entry.ID, MaxLines)
+}
+
+// others adds a line for each entry that the query returns. Its last column counts all of them.
+func (r *lifeReader) others(ctx context.Context, of Moment, text, sql string, args ...any) error {
+	total, shown := uint64(0), 0
 	err := query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var id string
 		var at time.Time
-		err := rows.Scan(&id, &at, &left)
-		r.add(Line{At: at, Moment: MomentRepeated, Text: "said also by entry " + id, ID: id})
+		err := rows.Scan(&id, &at, &total)
+		r.add(Line{At: at, Moment: of, Text: text + id, ID: id})
+		shown++
 		return err
-	}, `SELECT entry_id, created_at, count() OVER () FROM entry_changes_raw FINAL
-		WHERE project = ? AND kind = 'link' AND other_id = ? ORDER BY created_at DESC, entry_id LIMIT ?`,
-		r.entry.Project, r.entry.ID, MaxLines)
-	if left > 0 {
-		r.Counts[MomentRepeated] = int(left)
+	}, sql, args...)
+	if left := int(total) - shown; left > 0 {
+		r.more(of, left)
 	}
-	if err != nil {
-		return err
-	}
-	return query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
-		var id string
-		var at time.Time
-		err := rows.Scan(&id, &at, &left)
-		r.add(Line{At: at, Moment: MomentReplaced, Text: "took the place of entry " + id, ID: id})
-		r.Counts[MomentReplaced] = int(left)
-		return err
-	}, `SELECT entry_id, ended_at, count() OVER () FROM entries
-		WHERE project = ? AND superseded_by = ? ORDER BY ended_at DESC, entry_id LIMIT ?`,
-		r.entry.Project, r.entry.ID, MaxLines)
+	return err
 }
 
 func (r *lifeReader) contested(ctx context.Context) error {
@@ -386,7 +410,7 @@ func (r *lifeReader) retrieved(ctx context.Context) error {
 			what = fmt.Sprintf("returned %d times by a %s, since %s", n, by, first.UTC().Format(time.DateOnly))
 		}
 		r.add(Line{At: last, Moment: MomentRetrieved, Text: what})
-		r.Counts[MomentRetrieved] += int(n) - 1
+		r.more(MomentRetrieved, int(n)-1)
 		return nil
 	}, `SELECT means, count(), min(ts), max(ts) FROM usage_raw FINAL WHERE project = ? AND entry_id = ? GROUP BY means ORDER BY means`,
 		r.entry.Project, r.entry.ID)

@@ -11,7 +11,7 @@ import (
 func Commands(a *command.App) []*cobra.Command {
 	return []*cobra.Command{
 		a.Parent("builds", "list, show, compare, retry and replay builds: each run over a session that found something to do",
-			listCommand(a), showCommand(a), stepsCommand(a), daysCommand(a), retryCommand(a), replayCommand(a),
+			listCommand(a), showCommand(a), stepsCommand(a), daysCommand(a), batchesCommand(a), retryCommand(a), replayCommand(a),
 			diffCommand(a)),
 		backfillCommand(a),
 	}

@@ -2,7 +2,9 @@ package feed_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +16,7 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
+	"axiommind/starter/command/feed"
 	"axiommind/starter/command/show"
 )
 
@@ -90,4 +93,34 @@ func TestSessionGoingOn(t *testing.T) {
 	require.Contains(t, run("", "sessions"), "TOKENS (EST.)")
 	run("", "queue", "flush")
 	require.Equal(t, now.Total, shown().Total)
+	readSessionMarked(t, run, session, len(messages))
+}
+
+// readSessionMarked reads the processed messages of the session with their marks.
+func readSessionMarked(t *testing.T, run func(in string, args ...string) string, session string, messages int) {
+	t.Helper()
+	read := func(args ...string) []feed.ReadMessage {
+		t.Helper()
+		return commandtest.Decode[[]feed.ReadMessage](t, commandtest.Output{Out: run("", append([]string{"session", "read", session, "-o", "json"}, args...)...)})
+	}
+	all := read("--tools", "--limit", "1000")
+	require.GreaterOrEqual(t, len(all), messages)
+	require.Less(t, len(read("--limit", "1000")), len(all), "tools are left out")
+	proven := read("--proven")
+	require.NotEmpty(t, proven)
+	for _, m := range proven {
+		require.Equal(t, all[m.Index], m)
+		for _, of := range m.Memories {
+			require.NotEmpty(t, of.Spans)
+			if text := m.Text[of.Spans[0].ByteStart:of.Spans[0].ByteEnd]; of.Proven {
+				require.NotEmpty(t, strings.TrimSpace(text))
+			}
+		}
+	}
+	last := proven[len(proven)-1]
+	require.Equal(t, []feed.ReadMessage{last}, read("--from", fmt.Sprint(last.Index), "--proven"))
+	require.Equal(t, all[2:4], read("--tools", "--limit", "2", "--offset", "2"))
+	span := last.Memories[0].Spans[0]
+	require.Contains(t, strings.ReplaceAll(run("", "session", "read", session, "--proven", "--from", fmt.Sprint(last.Index)), "\n  │ ", "\n"),
+		"⟦"+last.Text[span.ByteStart:span.ByteEnd][:10])
 }

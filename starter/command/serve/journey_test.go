@@ -46,6 +46,7 @@ func testServeJourney(t *testing.T, eraser bool) {
 
 	all := start(c, t, "--all")
 	all.asked = asked
+	all.get("/v1/batches", nil, nil)
 	all.do(http.MethodPost, "/v1/graduate", nil, map[string]any{"project": c.Project})
 	keepSchedules(t, all)
 	operations, _, err := serve.Describe(&command.App{Groups: program.Groups()})
@@ -77,6 +78,12 @@ func rememberSession(t *testing.T, a *api, c *commandtest.CLI) {
 	})
 	commandtest.Eventually(t, func() bool { return len(items(t, a.get("/v1/sessions", nil, nil))) == 4 })
 	require.Zero(t, c.Run("reconcile").Code)
+
+	read := items(t, a.get("/v1/sessions/{session}/messages", []string{hard}, map[string]any{"proven": true}))
+	require.NotEmpty(t, read)
+	require.Equal(t, messages[0]["content"], read[0]["text"])
+	require.NotEmpty(t, read[0]["memories"])
+	require.Len(t, items(t, a.get("/v1/days", nil, nil)), 1)
 
 	found := a.get("/v1/search", nil, map[string]any{"query": "short pages", "type": []string{"fact", "decision"}, "limit": 1})
 	hits := found["hits"].([]any)

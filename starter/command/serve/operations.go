@@ -124,6 +124,7 @@ func moreOperations(get, post, put, del string) []operation {
 		{method: post, path: "/v1/builds/{build}/replay", command: "builds replay", told: true, long: true},
 		{method: get, path: "/v1/steps", command: "builds steps"},
 		{method: get, path: "/v1/days", command: "builds days"},
+		{method: get, path: "/v1/batches", command: "builds batches", wide: true},
 
 		{method: post, path: "/v1/forget/preview", command: "forget", only: []string{"project", "user", "agent", "session", "query"}, narrowed: []string{"session", "query"}, id: "forget-preview", long: true, summary: "Show what would be erased"},
 		{method: post, path: "/v1/forget", command: "forget", fixed: map[string]string{"yes": "true"}, only: []string{"project", "user", "agent", "session", "query", "because"},

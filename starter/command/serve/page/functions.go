@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/batch"
 	"axiommind/activities/build"
 	"axiommind/activities/graduate"
 	"axiommind/activities/task"
@@ -34,7 +35,7 @@ var functions = template.FuncMap{
 	"difflines": diffLines, "tree": tree,
 	"list": func(items ...string) []string { return items }, "running": func(s schema.BuildStatus) bool { return s == schema.BuildRunning },
 	"len0": length, "tab": newTab, "act": newButton, "fieldOf": newInput, "stageOf": func(s schema.Stage, of schema.Status) standing { return standing{s, of} },
-	"toggle": toggle, "anyRunning": anyRunning, "heading": func(s string) string { return strings.ReplaceAll(s, "\n", " › ") },
+	"toggle": toggle, "anyRunning": anyRunning, "underway": underway, "heading": func(s string) string { return strings.ReplaceAll(s, "\n", " › ") },
 	"sourceLink": sourceLink, "lineLink": lineLink, "filters": filters, "filtered": filtered, "isMessage": isMessage,
 	"graphOf": func(d *data, tasks any) listed { return listed{data: d, Graph: newGraph(tasks)} }, "plus": func(a, b int) int { return a + b },
 	"thousandth": func(x float64) float64 { return x / 1000 }, "took": took, "longest": longest,
@@ -92,6 +93,12 @@ func toggle(q url.Values, name string) string {
 func anyRunning(builds any) bool {
 	list, _ := builds.([]build.Run)
 	return slices.ContainsFunc(list, func(r build.Run) bool { return r.Status == schema.BuildRunning })
+}
+
+// underway reports whether the latest batch is not done.
+func underway(batches any) bool {
+	list, _ := batches.([]batch.Summary)
+	return len(list) > 0 && !list[0].Done()
 }
 
 // sourceLink returns the address of a source of core memory.

@@ -142,6 +142,7 @@ func moreViews() []view {
 		}},
 		{path: "/builds/{build}", template: "build", title: "Build", reads: []read{{operation: "builds-show"}}},
 		{path: "/builds/{build}/diff/{other}", template: "builddiff", title: "Difference of two builds", reads: []read{{operation: "builds-diff"}}},
+		{path: "/imports", template: "imports", title: "Imports", optional: true, reads: []read{{operation: "builds-batches", takes: []string{"cursor"}}}},
 		{path: "/schedules", template: "schedules", title: "Schedules", optional: true, reads: []read{{operation: "schedule-list"}}},
 		{path: "/queue", template: "queue", title: "Queue", optional: true, reads: []read{{operation: "queue"}}},
 		{path: "/forgotten", template: "forgotten", title: "Forgotten", optional: true, reads: []read{{operation: "forget-list", takes: []string{"cursor"}}}},

@@ -1,0 +1,48 @@
+package builds
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"axiommind/activities/batch"
+	"axiommind/starter/command"
+)
+
+func batchesCommand(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "batches", Short: "list imports, retries and backfills of many sessions, with their progress",
+	}
+	var p command.Page
+	p.Add(cmd.Flags(), command.DefaultPage, command.MaxPage, "the latest first")
+	a.Answers(cmd, []batch.Summary{})
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		if err := p.Check(); err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		list, err := batch.Summaries(ctx, conn, p.Ask(), p.Offset)
+		if err != nil {
+			return err
+		}
+		return command.List(a, cmd, &p, list, "no batch has run yet; import a directory with: starter process DIR", printBatches)
+	})
+}
+
+func printBatches(w io.Writer, list []batch.Summary) error {
+	t := command.NewTable(w, "batch", "begun", "latest outcome", "sessions", "passed over", "ended", "failed", "state")
+	t.SetColumnConfigs(command.RightAligned(4, 7))
+	for _, s := range list {
+		state := "under way or stopped"
+		if s.Done() {
+			state = "done"
+		}
+		t.AppendRow([]any{command.OneLine(s.Batch, 60), command.When(s.Began), command.When(s.Latest), s.Items, s.PassedOver, s.Ended, s.Failed, state})
+	}
+	t.Render()
+	return nil
+}
