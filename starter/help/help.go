@@ -13,7 +13,7 @@ var pages embed.FS
 
 // names are the topics in reading order.
 var names = []string{
-	"getting-started", "agents", "api", "search", "tasks", "facts", "tiers-and-dreams", "proof", "graduation", "privacy",
+	"getting-started", "agents", "pages", "api", "search", "tasks", "facts", "tiers-and-dreams", "proof", "graduation", "privacy",
 	"builds", "operating", "configuration", "temporal", "events", "internals", "evaluation", "performance", "differences",
 }
 

@@ -55,7 +55,7 @@ func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) erro
 	return func(ctx context.Context, _ []string, out io.Writer) error {
 		return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
 			printAddresses(out, s.dir, st.Addresses(), shownRoot(memoryRoot(s.dir)))
-			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nDream every night: go run ./starter schedule apply\nCtrl-C stops everything.")
+			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nRead it in a browser: go run ./starter serve --all\nDream every night: go run ./starter schedule apply\nCtrl-C stops everything.")
 			<-ctx.Done()
 			return nil
 		})

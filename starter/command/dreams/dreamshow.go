@@ -13,8 +13,8 @@ import (
 	"axiommind/starter/command"
 )
 
-// shownDream is a dream with the size of its version of core memory.
-type shownDream struct {
+// ShownDream is a dream with the size of its version of core memory.
+type ShownDream struct {
 	tier.Dream
 	// Items counts the items of the dream's version, and Added those that its parent lacks.
 	Items int `json:"items"`
@@ -28,7 +28,7 @@ func dreamShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	o := &command.Owner{}
 	o.Add(f)
-	a.Answers(cmd, shownDream{})
+	a.Answers(cmd, ShownDream{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		ordinal := 0
 		if len(args) > 0 {
@@ -57,8 +57,8 @@ func noDream(o *command.Owner) string {
 }
 
 // readDream reads a dream, the last one if the ordinal is 0. If the dream created a version, its dropped items are included.
-func readDream(ctx context.Context, t *tier.Tables, o *command.Owner, ordinal int) (shownDream, error) {
-	var d shownDream
+func readDream(ctx context.Context, t *tier.Tables, o *command.Owner, ordinal int) (ShownDream, error) {
+	var d ShownDream
 	var err error
 	if ordinal > 0 {
 		d.Dream, err = t.Dream(ctx, o.User, o.Agent, ordinal)
@@ -90,7 +90,7 @@ func readDream(ctx context.Context, t *tier.Tables, o *command.Owner, ordinal in
 	return d, err
 }
 
-func printDream(w io.Writer, o *command.Owner, d shownDream) error {
+func printDream(w io.Writer, o *command.Owner, d ShownDream) error {
 	if d.Ordinal == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ type (
 	Backfilled      = backfilled
 	Comparison      = comparison
 	Duration        = duration
-	ShownDream      = shownDream
+	ShownDream      = ShownDream
 	Source          = source
 	Triggered       = triggered
 )

@@ -196,7 +196,7 @@ func TestUnknownCommands(t *testing.T) {
 		"task-set 1":              `there is no command "task-set" (did you mean task set?)`,
 		"task":                    "",
 		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are show, set, confirm, merge`,
-		"builds nothing":          `there is no command "builds nothing"; the commands of builds are list, show, steps, retry, replay, diff`,
+		"builds nothing":          `there is no command "builds nothing"; the commands of builds are list, show, steps, days, batches, retry, replay, diff`,
 		"help task sett":          `there is no command "task sett" (did you mean set?)`,
 		"help configuratio":       `there is no command "configuratio" (did you mean configuration?)`,
 		"help nothing":            `there is no command "nothing"; run starter help`,

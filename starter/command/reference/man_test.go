@@ -43,7 +43,7 @@ func TestManPages(t *testing.T) {
 	require.Equal(t, pages+1, written.Pages, "and one of the command help")
 	group, err := os.ReadFile(filepath.Join(dir, "starter-builds.1"))
 	require.NoError(t, err)
-	require.Regexp(t, `(?s)SEE ALSO\n.*starter\(1\)\\fP, \\fBstarter-builds-diff\(1\)\\fP, .*\\fBstarter-builds-steps\(1\)\\fP\n$`, string(group))
+	require.Regexp(t, `(?s)SEE ALSO\n.*starter\(1\)\\fP, \\fBstarter-builds-batches\(1\)\\fP, .*\\fBstarter-builds-steps\(1\)\\fP\n$`, string(group))
 	denied := commandtest.Offline("man", os.DevNull)
 	require.Equal(t, command.ExitFailed, denied.Code)
 	require.Contains(t, denied.Err, "make directory for the manual")

@@ -257,6 +257,14 @@ func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 	}
 	_ = all.Wait()
 	status := http.StatusOK
+	if v.then != nil {
+		if next, is := v.then(answers[0]); is {
+			o, _ := p.API.Operation(next.operation)
+			if answer, problem := p.API.Ask(r.Context(), Request{Operation: next.operation, Parameters: d.parameters(o, next.values(d, o))}); problem == nil {
+				d.Of[next.name] = answer.Value
+			}
+		}
+	}
 	for i, read := range v.reads {
 		if i == 0 {
 			d.Main = answers[0]

@@ -2,7 +2,10 @@ package page
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+
+	"axiommind/starter/command/dreams"
 )
 
 // view is a page: a template over reads of the API.
@@ -13,6 +16,8 @@ type view struct {
 	// reads are made at once. The first one is the page's own: it takes the parameters of the address too, and its problem is
 	// the page's. The others may fail.
 	reads []read
+	// then returns a read that needs the answer of the first one, if there is one.
+	then func(main any) (read, bool)
 	// optional views show that there is nothing yet instead of a problem.
 	optional bool
 	// ready reports whether there is something to read. Without it there always is.
@@ -98,7 +103,7 @@ func views() []view {
 			{operation: "memory-diff", takes: []string{"from", "to"}},
 		}},
 		{path: "/dreams", template: "dreams", title: "Dreams", reads: []read{{operation: "dream-list", takes: []string{"cursor"}}}},
-		{path: "/dreams/{dream}", template: "dream", title: "Dream", reads: []read{{operation: "dream-show"}}},
+		{path: "/dreams/{dream}", template: "dream", title: "Dream", reads: []read{{operation: "dream-show"}}, then: changesOf},
 		{path: "/tasks", template: "tasks", title: "Tasks", reads: []read{
 			{operation: "tasks", fixed: fixed{"limit": allTasks}, takes: []string{"cursor", "as_of", "status"}},
 			{name: "blocked", operation: "blocked", fixed: fixed{"limit": "50"}},
@@ -112,6 +117,12 @@ func views() []view {
 		}
 	}
 	return list
+}
+
+// changesOf reads the changes of the version that a dream made.
+func changesOf(main any) (read, bool) {
+	d, is := main.(dreams.ShownDream)
+	return read{name: "changes", operation: "memory-diff", fixed: fixed{"from": strconv.Itoa(d.Parent), "to": strconv.Itoa(d.Version)}}, is && d.Version > 0
 }
 
 var words = regexp.MustCompile(`\{([a-z]+)\}`)
