@@ -232,7 +232,7 @@ test("reads the environment", (t) => {
     process.env = env;
     assert.ok(Client.fromEnv() instanceof Client);
   }
-  process.env = { HOME: directory };
+  process.env = { XDG_STATE_HOME: directory };
   assert.throws(() => Client.fromEnv(), /serve\.token/);
   for (const url of ["127.0.0.1:7390", "localhost:7390", ""]) assert.throws(() => new Client({ url }), TypeError);
 });
