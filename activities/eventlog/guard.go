@@ -163,9 +163,12 @@ func (s *Store) Admits(ctx context.Context, key schema.SessionKey) error {
 	return s.admit(ctx, key.Stream(), nil)
 }
 
-// AdmitsTo returns an [ErasingError] while an erasure changes the stream, and an [ErasedError] if the stream was
-// erased. Use it before copying rows to another store: tables differ from the log until the erasure has ended.
-func (s *Store) AdmitsTo(ctx context.Context, stream string) error { return s.admit(ctx, stream, nil) }
+// AdmitsTo returns an [ErasingError] while an erasure changes the stream, and an [ErasedError] if the stream, or one of
+// the events, was erased. Use it before copying rows to another store: tables differ from the log until the erasure has
+// ended.
+func (s *Store) AdmitsTo(ctx context.Context, stream string, events ...schema.Event) error {
+	return s.admit(ctx, stream, events)
+}
 
 // admit returns an error if the stream, or one of the events, belongs to erased content, or if an erasure is changing
 // the stream.

@@ -14,6 +14,7 @@ var pages embed.FS
 // names are the topics in reading order.
 var names = []string{
 	"getting-started", "agents", "pages", "api", "search", "tasks", "facts", "tiers-and-dreams", "proof", "graduation", "privacy",
+	"exchange",
 	"builds", "operating", "configuration", "temporal", "events", "internals", "evaluation", "performance", "differences",
 }
 

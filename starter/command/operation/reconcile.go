@@ -15,8 +15,8 @@ import (
 	"axiommind/starter/command"
 )
 
-// reconciled is the result of comparing a collection with the log.
-type reconciled struct {
+// Reconciled is the result of comparing a collection with the log.
+type Reconciled struct {
 	Collection string `json:"collection"`
 	vector.Report
 }
@@ -26,40 +26,48 @@ func reconcileCommand(a *command.App) *cobra.Command {
 		Use: "reconcile", Short: "compare Weaviate with the log, and repair differences",
 	}
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		own, err := llm.NewEmbedder(ctx, a.Cfg.Embedder)
-		if err != nil {
-			return command.BadUsage(err)
-		}
-		conn, err := a.ClickHouse(ctx)
+		reports, err := Reconcile(ctx, a)
 		if err != nil {
 			return err
-		}
-		temporalClient, err := a.Temporal(ctx)
-		if err != nil {
-			return err
-		}
-		versions, err := Indexes(a, conn, nil, own).Versions(ctx)
-		if err != nil {
-			return err
-		}
-		var reports []reconciled
-		for _, version := range versions {
-			for _, index := range schema.Indexes(version) {
-				r := reconciled{Collection: schema.VectorCollection(index)}
-				update := boundary.Update{
-					Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: r.Collection},
-				}
-				if err := update.Send(ctx, temporalClient, &r.Report); err != nil {
-					return fmt.Errorf("reconcile %s: %s", r.Collection, command.FailureText(err))
-				}
-				reports = append(reports, r)
-			}
 		}
 		return a.Print(reports, func(w io.Writer) error { return printReconciled(w, reports) })
 	})
 }
 
-func printReconciled(w io.Writer, reports []reconciled) error {
+// Reconcile compares each collection in use with the log, and has a worker repair the differences.
+func Reconcile(ctx context.Context, a *command.App) (reports []Reconciled, err error) {
+	own, err := llm.NewEmbedder(ctx, a.Cfg.Embedder)
+	if err != nil {
+		return nil, command.BadUsage(err)
+	}
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	temporalClient, err := a.Temporal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := Indexes(a, conn, nil, own).Versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, version := range versions {
+		for _, index := range schema.Indexes(version) {
+			r := Reconciled{Collection: schema.VectorCollection(index)}
+			update := boundary.Update{
+				Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: r.Collection},
+			}
+			if err := update.Send(ctx, temporalClient, &r.Report); err != nil {
+				return nil, fmt.Errorf("reconcile %s: %s", r.Collection, command.FailureText(err))
+			}
+			reports = append(reports, r)
+		}
+	}
+	return reports, nil
+}
+
+func printReconciled(w io.Writer, reports []Reconciled) error {
 	for _, r := range reports {
 		_, err := fmt.Fprintf(w, "%s: %s compared; "+
 			"%d to rewrite (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s unknown to the log\n",

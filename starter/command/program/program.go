@@ -16,6 +16,7 @@ import (
 	"axiommind/starter/command/builds"
 	"axiommind/starter/command/dreams"
 	"axiommind/starter/command/evaluation"
+	"axiommind/starter/command/exchange"
 	"axiommind/starter/command/facts"
 	"axiommind/starter/command/feed"
 	"axiommind/starter/command/hooks"
@@ -43,6 +44,7 @@ func Groups() []command.Group {
 		{Title: "Truth", Topic: "graduation", Summary: "contradictions, proposals, decisions", Commands: truth.Commands},
 		{Title: "Builds", Topic: "builds", Summary: "follow, retry and compare builds", Commands: builds.Commands},
 		{Title: "Privacy", Topic: "privacy", Summary: "erase data, read originals", Commands: privacy.Commands},
+		{Title: "Exchange", Topic: "exchange", Summary: "export and import memory", Commands: exchange.Commands},
 		{Title: "Operation", Topic: "operating", Summary: "check and repair the servers", Commands: operation.Commands},
 		{Title: "Evaluation", Topic: "evaluation", Summary: "measure the search", Commands: evaluation.Commands},
 		{Title: "Hooks", Topic: "agents", Summary: "connect Claude Code and Codex", Commands: hooks.Commands},
