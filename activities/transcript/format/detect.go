@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -45,7 +46,7 @@ func detect(name string, head []byte) (string, error) {
 // detectText detects a format that is not JSON; nil for none.
 func detectText(head []byte) *Format {
 	for i := range registry {
-		if f := &registry[i]; f.isText != nil && f.isText(head) {
+		if f := &registry[i]; f.isText != nil && !f.migrated && f.isText(head) {
 			return f
 		}
 	}
@@ -62,6 +63,15 @@ func plainHead(head []byte) []byte {
 	return bytes.TrimPrefix(head, utf8BOM)
 }
 
+// fits returns an error if a source does not begin like memory of the format's system.
+func (f *Format) fits(head []byte) error {
+	head = plainHead(head)
+	if f.isText != nil && f.isText(head) || f.isRecord != nil && startsJSON(head) && slices.ContainsFunc(probe(head), f.isRecord) {
+		return nil
+	}
+	return fmt.Errorf("%w: it is no memory of %s: %s", ErrNotTranscript, f.Title, f.Files)
+}
+
 func startsJSON(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n\x00")
 	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
@@ -72,7 +82,7 @@ func detectJSON(name, base string, head []byte) (string, error) {
 	var found []*Format
 	for i := range registry {
 		f := &registry[i]
-		if f.isRecord == nil {
+		if f.isRecord == nil || f.migrated {
 			continue
 		}
 		named := false

@@ -49,6 +49,9 @@ type Format struct {
 	// sameNames are names of files, without their extensions, that are the same for every session: the
 	// directory above names the session, unless it is one of sameDirs.
 	sameNames, sameDirs []string
+	// migrated says that the source is memory of another system. It is read only where the format is named: memory is taken in
+	// from another system by a person's decision, and notes look like any other Markdown.
+	migrated bool
 	// anonymous says that the session's id does not come from the name of the source.
 	anonymous bool
 }
@@ -60,6 +63,7 @@ var registry = []Format{
 	openClaw, omp, pi, cursor, goose, roo, cline, messages,
 	openCode, hermes, zed, anyDatabase,
 	specStory, aider, plainText,
+	mem0, zep, claudeMem, engram, basicMemory, okf,
 }
 
 // nowhere is where an export, or a text, lies.
@@ -67,6 +71,16 @@ var nowhere = []string{}
 
 // All lists the readable formats, in the order of detection.
 func All() []Format { return slices.Clone(registry) }
+
+// Migrated lists the names of the formats that hold memory of other systems.
+func Migrated() (names []string) {
+	for _, f := range registry {
+		if f.migrated {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
 
 func formatHint() string {
 	names := make([]string, len(registry))

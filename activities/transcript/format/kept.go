@@ -124,5 +124,5 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 var (
 	keptRoles = []schema.Role{schema.RoleUser, schema.RoleAssistant, schema.RoleSystem, schema.RoleTool}
 	keptKinds = []schema.Kind{schema.KindText, schema.KindThinking, schema.KindToolCall, schema.KindToolResult, schema.KindContext,
-		schema.KindPlan, schema.KindTodo, schema.KindCommit, schema.KindRule}
+		schema.KindStatement, schema.KindPlan, schema.KindTodo, schema.KindCommit, schema.KindRule}
 )

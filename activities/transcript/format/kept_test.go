@@ -16,7 +16,7 @@ func TestKeep(t *testing.T) {
 	t.Parallel()
 	owner := schema.Scope{Project: "Проект/'\"\x01", User: "안나\n", Agent: "a"}
 	for _, one := range samples(t) {
-		sessions, err := Parse(t.Context(), bytes.NewReader(one.data), Options{Name: one.name})
+		sessions, err := Parse(t.Context(), bytes.NewReader(one.data), one.options())
 		require.NoError(t, err, one.name)
 		for _, s := range sessions {
 			if s.ID == "" {

@@ -269,7 +269,11 @@ func (s *source) blank() bool {
 func (s *source) format() (*Format, error) {
 	if s.opts.Format != "" {
 		f, err := lookup(s.opts.Format)
-		if err == nil && s.opts.Detected && !s.blank() {
+		switch {
+		case err != nil || s.blank():
+		case f.migrated:
+			err = f.fits(s.head)
+		case s.opts.Detected:
 			_, err = detect(s.opts.Name, s.head)
 		}
 		if err != nil || !s.blank() {

@@ -26,6 +26,15 @@ type sample struct {
 	data               []byte
 }
 
+// options are those for a sample whose format is detected, if it can be.
+func (s sample) options() Options {
+	opts := Options{Name: s.name}
+	if f, err := lookup(s.format); err == nil && f.migrated {
+		opts.Format = f.Name
+	}
+	return opts
+}
+
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var out []sample
@@ -73,11 +82,14 @@ func TestSamples(t *testing.T) {
 }
 
 func (s sample) requireRead(t *testing.T, f *Format) {
-	detected, err := detect(s.name, s.data[:min(len(s.data), headSize)])
-	require.NoError(t, err)
-	require.Equal(t, f.Name, detected, "another format comes before %q in registry, or its isRecord matches less", f.Name)
-
-	sessions, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name})
+	opts := s.options()
+	if detected, err := detect(s.name, s.data[:min(len(s.data), headSize)]); f.migrated {
+		require.NotEqual(t, f.Name, detected, "memory of other systems is read only where a person names it")
+	} else {
+		require.NoError(t, err)
+		require.Equal(t, f.Name, detected, "another format comes before %q in registry, or its isRecord matches less", f.Name)
+	}
+	sessions, err := Parse(t.Context(), bytes.NewReader(s.data), opts)
 	require.NoError(t, err)
 	requireSound(t, sessions)
 	users := 0
@@ -85,7 +97,7 @@ func (s sample) requireRead(t *testing.T, f *Format) {
 		require.Empty(t, one.Skipped)
 		require.Equal(t, sessions[0].Format, one.Format)
 		for _, m := range one.Messages {
-			if m.Role == schema.RoleUser {
+			if m.Role == schema.RoleUser || m.Kind == schema.KindStatement {
 				users++
 			}
 		}

@@ -170,6 +170,8 @@ func TestSamplesWithOddTimes(t *testing.T) {
 	for _, s := range samples(t) {
 		want, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name, Format: s.format})
 		require.NoError(t, err)
+		of, err := lookup(s.format)
+		require.NoError(t, err)
 		for text, number := range map[string]string{`"9999-12-31T23:59:59Z"`: "1e30", `"yesterday"`: "-5", `"\u0000어제"`: "42"} {
 			odd := anyTime.ReplaceAllFunc(s.data, func(found []byte) []byte {
 				if found[0] == '"' {
@@ -186,7 +188,9 @@ func TestSamplesWithOddTimes(t *testing.T) {
 			for i := range want {
 				require.Len(t, got[i].Messages, len(want[i].Messages), "%s: %v", s.path, got[i].Skipped)
 				for j, m := range got[i].Messages {
-					require.Equal(t, want[i].Messages[j].Text, m.Text, s.path)
+					if !of.migrated || m.Kind != schema.KindContext { // The claims about an item repeat its times.
+						require.Equal(t, want[i].Messages[j].Text, m.Text, s.path)
+					}
 					require.True(t, m.At.IsZero() || Plausible(m.At), s.path)
 				}
 			}

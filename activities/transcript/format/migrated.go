@@ -1,0 +1,148 @@
+package format
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+	"go.yaml.in/yaml/v3"
+
+	"axiommind/schema"
+)
+
+// Memory of other systems becomes sessions. The words of a person or an agent that a system has kept are messages of theirs.
+// A system's own words are statements by it: they are extracted, prove nothing, and reach no prompt until a person or the
+// user's own words confirm them. All else that it says of an item, such as its trust, is context: kept, and never extracted.
+
+// recalled is an item of another system.
+type recalled struct {
+	// id, at and by are the system's.
+	id   string
+	at   time.Time
+	by   string
+	text string
+	// ended is true if the system no longer believes the item.
+	ended bool
+}
+
+// state adds the item to the current session.
+func (b *builder) state(line int, m recalled) {
+	said := schema.Message{
+		Role: schema.RoleAssistant, Kind: schema.KindStatement, Author: m.by, SourceID: m.id, At: m.at, Line: line, Text: trimBreaks(m.text),
+	}
+	if m.ended {
+		said.Role, said.Kind = schema.RoleSystem, schema.KindContext
+	}
+	b.add(said)
+}
+
+// claim adds the named fields of the item as context.
+func (b *builder) claim(line int, m recalled, rec gjson.Result, fields ...string) {
+	var parts []string
+	for _, name := range fields {
+		if v := rec.Get(name); v.Exists() && v.Type != gjson.Null && v.Raw != `""` && v.Raw != "[]" && v.Raw != "{}" {
+			parts = append(parts, `"`+name+`": `+v.Raw)
+		}
+	}
+	if len(parts) > 0 {
+		b.context(line, m, "{"+strings.Join(parts, ", ")+"}")
+	}
+}
+
+// context adds text that is kept and not extracted.
+func (b *builder) context(line int, m recalled, text string) {
+	if m.id != "" {
+		m.id += "#about"
+	}
+	m.ended, m.text = true, text
+	b.state(line, m)
+}
+
+// joined joins the parts of a session's id that are not empty.
+func joined(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "/")
+}
+
+// itemsOf returns the items of the first of the lists that is there, or the record itself.
+func itemsOf(rec gjson.Result, lists ...string) []gjson.Result {
+	for _, name := range lists {
+		if list := rec.Get(name); list.IsArray() {
+			return list.Array()
+		}
+	}
+	if rec.IsArray() {
+		return rec.Array()
+	}
+	return []gjson.Result{rec}
+}
+
+// note is a Markdown file with a YAML head.
+type note struct {
+	head map[string]any
+	// yaml is the head as written, and body the rest, which begins at the line.
+	yaml, body string
+	line       int
+}
+
+// readNote splits a Markdown file. It returns false if the file has no head that is a YAML mapping.
+func readNote(data []byte) (n note, ok bool) {
+	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, utf8BOM)), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return n, false
+	}
+	head, body, ok := strings.Cut("\n"+rest, "\n---\n")
+	if !ok {
+		if head, ok = strings.CutSuffix("\n"+strings.TrimRight(rest, " \n"), "\n---"); !ok {
+			return n, false
+		}
+	}
+	n.yaml, n.body, n.line = strings.TrimPrefix(head, "\n"), body, strings.Count(head, "\n")+3
+	return n, yaml.Unmarshal([]byte(n.yaml), &n.head) == nil && n.head != nil
+}
+
+// field returns a text of the head.
+func (n note) field(names ...string) string {
+	at := any(n.head)
+	for _, name := range names {
+		of, ok := at.(map[string]any)
+		if !ok {
+			return ""
+		}
+		at = of[name]
+	}
+	switch v := at.(type) {
+	case string:
+		return v
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+// sessionOf makes the session of the note the current one: that with the id or, without one, that named after its file and
+// directory, because many directories of a tree may have a file of the name.
+func (b *builder) sessionOf(n note, id string) {
+	if id == "" {
+		dir, _ := path.Split(strings.ReplaceAll(b.opts.Name, `\`, "/"))
+		if dir = path.Base(dir); dir == "." || dir == "/" {
+			dir = ""
+		}
+		id = joined(dir, b.fallbackID)
+	}
+	b.useSession(id).Title = clean(n.field("title"))
+}
+
+// hasHead recognizes a note by its first bytes, which may end in the body.
+func hasHead(head []byte) bool {
+	n, ok := readNote(head)
+	return ok && len(n.head) > 0
+}

@@ -1,0 +1,61 @@
+package format
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// I5: no word of another system's own memory may prove anything, and an item that the system no longer believes is not even
+// extracted.
+func TestI5MigratedMemoryProvesNothing(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		f, err := lookup(s.format)
+		require.NoError(t, err)
+		if !f.migrated {
+			continue
+		}
+		sessions, err := Parse(t.Context(), strings.NewReader(string(s.data)), Options{Name: s.name, Format: s.format})
+		require.NoError(t, err)
+		for _, one := range sessions {
+			for _, m := range one.Messages {
+				require.True(t, m.Kind != schema.KindStatement || m.Author != "", s.path)
+				require.Equal(t, m.Kind == schema.KindText, m.Trust().Proves(), "%s: %+v", s.path, m)
+			}
+		}
+	}
+	for format, text := range map[string]string{
+		"okf": "---\ntype: Reference\nstatus: deprecated\n---\nThe log is in a file.\n",
+		"zep": `[{"uuid": "f2", "fact": "Ann lives in Lisbon.", "invalid_at": "2026-03-02T09:02:00Z"}]`,
+	} {
+		sessions, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "dir/x.md", Format: format})
+		require.NoError(t, err, format)
+		for _, m := range sessions[0].Messages {
+			require.Equal(t, schema.KindContext, m.Kind, format)
+		}
+	}
+}
+
+// A file that is no memory of the named system is refused by its content.
+func TestMigratedFormatFits(t *testing.T) {
+	t.Parallel()
+	for _, name := range Migrated() {
+		for _, text := range []string{"User: hello\nAssistant: hi\n", `{"role": "user", "content": "hello"}`, "# Title\n\nNo head.\n", "---\nmemory: facts\n"} {
+			_, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "x.md", Format: name})
+			require.ErrorIs(t, err, ErrNotTranscript, "%s: %s", name, text)
+		}
+	}
+}
+
+// The blocks of a session keep every text.
+func TestFence(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "a", "```text\nb\n```", "````", "a\n", "\n\na\r\nb", "`"} {
+		fence := Fence(text)
+		require.Equal(t, []block{{1, text}}, blocksOf(fence+"text\n"+text+"\n"+fence+"\n"), "%q", text)
+	}
+}

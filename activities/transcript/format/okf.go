@@ -1,0 +1,121 @@
+package format
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// okf reads a concept of the Open Knowledge Format. Its head is context, with the sources, the checks and the end of validity
+// that it claims, and its body is a statement by the actor who generated it. The body of a deprecated concept is context, too.
+// A concept of the type Session, as starter export writes it, has the messages of a session as they were.
+var okf = Format{
+	Name: "okf", Title: "Open Knowledge Format 0.2", Files: "concepts (Markdown with a YAML head)",
+	Reference: "github.com/GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md",
+	Dirs:      nowhere, migrated: true,
+	isText: isConcept, readText: readConcept,
+}
+
+// OKFMemory is the key of a concept's head that names the writer of the memory it is imported by: facts, for one.
+const OKFMemory = "memory"
+
+// isConcept recognizes a concept: it has a type. Index files and logs have none.
+func isConcept(head []byte) bool {
+	n, ok := readNote(head)
+	return ok && n.field("type") != "" && n.field(OKFMemory) == ""
+}
+
+// footnote is the marker of a source, or its definition, which is a line.
+var footnote = regexp.MustCompile(`(?m)^\[\^[^\]\s]+\]:.*\n?|\[\^[^\]\s]+\]`)
+
+func readConcept(s *source, b *builder) error {
+	data, err := s.all()
+	if err != nil {
+		return err
+	}
+	n, ok := readNote(data)
+	if !ok {
+		b.skip(1, "the concept has no YAML head")
+		return nil
+	}
+	b.sessionOf(n, n.field("session"))
+	if n.field("type") == "Session" && b.conversationOf(n) {
+		return nil
+	}
+	m := recalled{
+		by: cmp.Or(n.field("generated", "by"), "okf"), at: b.timeText(1, cmp.Or(n.field("generated", "at"), n.field("timestamp"))),
+		ended: n.field("status") == "deprecated",
+	}
+	b.context(1, m, n.yaml)
+	if m.text = strings.TrimSpace(footnote.ReplaceAllString(n.body, "")); m.text == "" {
+		m.text = cmp.Or(n.field("description"), n.field("title"))
+	}
+	b.state(n.line, m)
+	return nil
+}
+
+// conversationOf reads the messages of a session, each of which is a fenced block below its description in the head. It
+// returns false if the blocks and the descriptions do not match.
+func (b *builder) conversationOf(n note) bool {
+	described, ok := n.head["messages"].([]any)
+	blocks := blocksOf(n.body)
+	if !ok || len(described) != len(blocks) {
+		return false
+	}
+	for i, d := range described {
+		about := note{head: map[string]any{"m": d}}
+		m := schema.Message{
+			Role: schema.Role(about.field("m", "role")), Kind: schema.Kind(about.field("m", "kind")), Author: about.field("m", "author"),
+			Tool: about.field("m", "tool"), CallID: about.field("m", "call_id"), SourceID: about.field("m", "id"),
+			At: b.timeText(n.line+blocks[i].line, about.field("m", "at")), Line: n.line + blocks[i].line, Text: blocks[i].text,
+		}
+		if !slices.Contains(keptRoles, m.Role) || !slices.Contains(keptKinds, m.Kind) {
+			b.skip(m.Line, reasonNoRecord)
+			continue
+		}
+		m.Text = b.sanitize(m.Line, m.Text)
+		b.redact(&m)
+		b.append(m)
+	}
+	return true
+}
+
+// block is a fenced block with its first line.
+type block struct {
+	line int
+	text string
+}
+
+// blocksOf returns the fenced blocks of a text. A block ends at a line with exactly its fence.
+func blocksOf(text string) (out []block) {
+	lines := strings.SplitAfter(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		fence := strings.TrimRight(lines[i], "\n")
+		ticks := strings.TrimSuffix(fence, "text")
+		if len(ticks) < 3 || strings.Trim(ticks, "`") != "" {
+			continue
+		}
+		var b strings.Builder
+		from := i + 1
+		for i++; i < len(lines) && strings.TrimRight(lines[i], "\n") != ticks; i++ {
+			b.WriteString(lines[i])
+		}
+		out = append(out, block{from, strings.TrimSuffix(b.String(), "\n")})
+	}
+	return out
+}
+
+// Fence returns the fence of a block with the text: longer than any run of its mark in the text.
+func Fence(text string) string {
+	longest, run := 2, 0
+	for _, r := range text {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}
