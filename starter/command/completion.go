@@ -20,6 +20,7 @@ import (
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 	"axiommind/worker/service"
 	"axiommind/worker/settings"
@@ -78,12 +79,14 @@ var ArgumentValues = map[string]values{
 	"TO":        VersionNumbers,
 	"VERSION":   VersionNumbers,
 	"DREAM":     dreamNumbers,
+	"SYSTEM":    Fixed(format.Migrated()...),
 	"EVENT":     nil,
 	"TEXT":      nil,
 }
 
 // FileArguments are the words for arguments that name files or directories.
 var FileArguments = map[string]cobra.ShellCompDirective{
+	"FILE|DIR":   cobra.ShellCompDirectiveDefault,
 	"FILE|DIR|-": cobra.ShellCompDirectiveDefault,
 	"FILE|-":     cobra.ShellCompDirectiveDefault,
 	"FILE":       cobra.ShellCompDirectiveDefault,

@@ -92,20 +92,31 @@ type note struct {
 	line       int
 }
 
-// readNote splits a Markdown file. It returns false if the file has no head that is a YAML mapping.
-func readNote(data []byte) (n note, ok bool) {
-	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, utf8BOM)), "\r\n", "\n")
+// SplitHead splits a Markdown file into its YAML head and the rest, which begins at the line. It returns false if the file has
+// no head.
+func SplitHead(data []byte) (head, body string, line int, ok bool) {
+	text := string(bytes.TrimPrefix(data, utf8BOM))
+	if strings.HasPrefix(text, "---\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
-		return n, false
+		return "", "", 0, false
 	}
-	head, body, ok := strings.Cut("\n"+rest, "\n---\n")
+	head, body, ok = strings.Cut("\n"+rest, "\n---\n")
 	if !ok {
 		if head, ok = strings.CutSuffix("\n"+strings.TrimRight(rest, " \n"), "\n---"); !ok {
-			return n, false
+			return "", "", 0, false
 		}
 	}
-	n.yaml, n.body, n.line = strings.TrimPrefix(head, "\n"), body, strings.Count(head, "\n")+3
+	return strings.TrimPrefix(head, "\n"), body, strings.Count(head, "\n") + 3, true
+}
+
+// readNote reads a Markdown file. It returns false if the file has no head that is a YAML mapping.
+func readNote(data []byte) (n note, ok bool) {
+	if n.yaml, n.body, n.line, ok = SplitHead(data); !ok {
+		return n, false
+	}
 	return n, yaml.Unmarshal([]byte(n.yaml), &n.head) == nil && n.head != nil
 }
 

@@ -30,19 +30,33 @@ type exported struct {
 	Streams int    `json:"streams"`
 	Events  int    `json:"events"`
 	LeftOut int    `json:"left_out"`
+	// Concepts counts the Markdown files.
+	Concepts int `json:"concepts"`
 }
+
+// Parts of an export.
+const (
+	partEvents = "jsonl"
+	partOKF    = "okf"
+	partBoth   = "both"
+)
 
 func exportCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export DIR", Short: "write all data of a project or a user to a new directory",
 		Example: "starter export backup --project demo\n" +
 			"starter export ann --user ann\n" +
-			"starter export everything --all",
+			"starter export notes --project demo --format okf",
 	}
 	s := &Scope{}
 	s.add(cmd.Flags())
+	part := cmd.Flags().String("format", partBoth, partEvents+": all events, for an import that loses nothing;\n"+partOKF+": Open Knowledge Format "+okfVersion+"; or "+partBoth)
+	a.Complete(cmd, "format", command.Fixed(partEvents, partOKF, partBoth))
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := s.one(a.Typed); err != nil {
+			return err
+		}
+		if err := command.OneOf("format", *part, []string{partEvents, partOKF, partBoth}); err != nil {
 			return err
 		}
 		if err := emptyDirectory(args[0]); err != nil {
@@ -53,11 +67,9 @@ func exportCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		out := exported{Dir: args[0], Scope: *s}
-		h, err := exportEvents(ctx, conn, args[0], *s)
-		if err != nil {
+		if err := out.write(ctx, conn, *part); err != nil {
 			return err
 		}
-		out.Streams, out.Events, out.LeftOut = h.Streams, h.Events, h.LeftOut
 		return a.Print(out, func(w io.Writer) error { return printExported(w, out) })
 	})
 }
@@ -100,29 +112,38 @@ func emptyDirectory(dir string) error {
 	return nil
 }
 
-// exportEvents writes the events of the scope.
-func exportEvents(ctx context.Context, conn driver.Conn, dir string, s Scope) (head, error) {
+// write writes the parts of the export.
+func (x *exported) write(ctx context.Context, conn driver.Conn, part string) error {
 	log := eventlog.New(conn, eventlog.Options{})
 	var own erase.Owned
 	var err error
-	if s.All {
+	if x.Scope.All {
 		own, err = erase.All(ctx, log)
 	} else {
-		own, err = erase.Own(ctx, log, conn, s.erasure())
+		own, err = erase.Own(ctx, log, conn, x.Scope.erasure())
 	}
 	if err != nil {
-		return head{}, fmt.Errorf("find the data of %s: %w", s, err)
+		return fmt.Errorf("find the data of %s: %w", x.Scope, err)
 	}
 	if len(own.Streams)+len(own.Parts) == 0 {
-		return head{}, command.Missingf("there is nothing of %s", s)
+		return command.Missingf("there is nothing of %s", x.Scope)
 	}
-	h := head{
-		Format: linesFormat, Version: linesVersion, Software: service.Version(), Scope: s, ExportedAt: time.Now().UTC(), LeftOut: own.LeftOut,
+	if part != partOKF {
+		h := head{
+			Format: linesFormat, Version: linesVersion, Software: service.Version(), Scope: x.Scope, ExportedAt: time.Now().UTC(), LeftOut: own.LeftOut,
+		}
+		for _, p := range own.Parts {
+			h.Parts = append(h.Parts, p.Stream)
+		}
+		if h, err = writeLines(filepath.Join(x.Dir, eventsFile), h, ownEvents(ctx, log, own)); err != nil {
+			return err
+		}
+		x.Streams, x.Events, x.LeftOut = h.Streams, h.Events, h.LeftOut
 	}
-	for _, part := range own.Parts {
-		h.Parts = append(h.Parts, part.Stream)
+	if part != partEvents {
+		x.Concepts, err = exportKnowledge(ctx, conn, x.Dir, x.Scope, own)
 	}
-	return writeLines(filepath.Join(dir, eventsFile), h, ownEvents(ctx, log, own))
+	return err
 }
 
 // atOnce is how many events of a shared stream are read at once.
@@ -171,8 +192,13 @@ func atPositions(ctx context.Context, log *eventlog.Store, stream string, positi
 
 func printExported(w io.Writer, x exported) error {
 	var b strings.Builder
-	command.Say(&b, "%s: %s of %s in %s\n", x.Scope, command.Plural(x.Events, "event", "events"),
-		command.Plural(x.Streams, "stream", "streams"), filepath.Join(x.Dir, eventsFile))
+	command.Say(&b, "%s, in %s:\n", x.Scope, x.Dir)
+	if x.Events > 0 {
+		command.Say(&b, "  %s: %s of %s\n", eventsFile, command.Plural(x.Events, "event", "events"), command.Plural(x.Streams, "stream", "streams"))
+	}
+	if x.Concepts > 0 {
+		command.Say(&b, "  index.md: %s\n", command.Plural(x.Concepts, "concept", "concepts"))
+	}
 	if x.LeftOut > 0 {
 		command.Say(&b, "left out %s with content of others too\n", command.Plural(x.LeftOut, "event", "events"))
 	}

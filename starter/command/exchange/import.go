@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,13 +43,26 @@ func importCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import DIR", Short: "read an export back, with all its history",
 		Example: "starter import backup --dry-run\n" +
-			"starter import backup",
+			"starter import backup\n" +
+			"starter import notes --project demo --user ann",
 	}
-	dry := cmd.Flags().Bool("dry-run", false, "check the export against the log, and import nothing")
+	f := cmd.Flags()
+	var scope schema.Scope
+	f.StringVar(&scope.Project, "project", "", "for concepts without events: project they belong to (default: theirs)")
+	f.StringVar(&scope.User, "user", "", "for concepts without events: user they belong to (default: theirs)")
+	f.StringVar(&scope.Agent, "agent", "", "for concepts without events: agent they belong to (default: theirs)")
+	dry := f.Bool("dry-run", false, "check the export, and import nothing")
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		path := args[0]
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			path = filepath.Join(path, eventsFile)
+			if path = filepath.Join(path, eventsFile); !isThere(path) {
+				return importBundle(ctx, a, args[0], scope, *dry)
+			}
+		}
+		for _, name := range []string{"project", "user", "agent"} {
+			if slices.Contains(a.Typed, name) {
+				return command.Usagef("--%s: %s keeps its owners; the flag is for a bundle without it", name, path)
+			}
 		}
 		conn, err := a.ClickHouse(ctx)
 		if err != nil {
@@ -69,6 +83,11 @@ func importCommand(a *command.App) *cobra.Command {
 		}
 		return a.Print(out, func(w io.Writer) error { return printImported(w, out) })
 	})
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Bounds of the events that are held at once.

@@ -2,15 +2,21 @@ package exchange_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"axiommind/activities/build"
+	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
+	"axiommind/activities/transcript/format"
+	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
 )
@@ -72,7 +78,7 @@ func TestI3ExportAndImport(t *testing.T) {
 
 	dir := t.TempDir()
 	all := filepath.Join(dir, "all")
-	require.Contains(t, ok(from, "export", all, "--all").Out, "all: ")
+	ok(from, "export", all, "--all")
 	require.Contains(t, ok(to, "import", all, "--dry-run").Out, "nothing was imported")
 	require.Empty(t, events(t, to, "session/"))
 	ok(to, "import", all)
@@ -99,6 +105,100 @@ func TestI3ExportAndImport(t *testing.T) {
 	require.Contains(t, ok(to, "import", ofProject).Out, "imported 0 of ")
 	require.Contains(t, ok(to, "import", ofUser).Out, "imported 0 of ")
 	refusals(t, to, all)
+
+	// Another history in the place of this one is a conflict, which is named before anything is written.
+	ok(from, "facts", "add", "I drink milk", "--user", user)
+	ok(to, "facts", "add", "I drink water", "--user", user)
+	later := filepath.Join(dir, "later")
+	ok(from, "export", later, "--user", user, "--format", "jsonl")
+	length := len(events(t, to, ""))
+	o := to.Run("import", later)
+	require.Equal(t, command.ExitUsage, o.Code, o)
+	require.Contains(t, o.Err, "the log has another event in its place")
+	require.Len(t, events(t, to, ""), length)
+	bundles(t, to, ofProject, ofUser)
+}
+
+// bundles checks the Markdown of exports, and imports it under other names.
+func bundles(t *testing.T, c *commandtest.CLI, ofProject, ofUser string) {
+	t.Helper()
+	root, err := os.ReadFile(filepath.Join(ofProject, "index.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(root), `okf_version: "0.2"`)
+	types := map[string]int{}
+	require.NoError(t, filepath.WalkDir(ofUser, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" || d.Name() == "index.md" || d.Name() == "log.md" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		text, _, _, ok := format.SplitHead(raw)
+		require.True(t, ok, path)
+		var head map[string]any
+		require.NoError(t, yaml.Unmarshal([]byte(text), &head), path)
+		types[head["type"].(string)]++
+		for _, s := range asList(head["sources"]) {
+			source := s.(map[string]any)
+			if strings.HasPrefix(source["resource"].(string), "/") {
+				require.FileExists(t, filepath.Join(ofUser, filepath.FromSlash(source["resource"].(string))))
+				require.NotEmpty(t, source["quote"])
+			}
+		}
+		if head["type"] == "Decision" {
+			require.Equal(t, "stable", head["status"])
+			require.Contains(t, text, "verified:\n  - by: process:")
+			require.Contains(t, text, "stale_after: 20")
+		}
+		return nil
+	}))
+	require.Equal(t, 2, types["Session"], types)
+	require.Equal(t, 1, types["Profile Section"], types)
+	require.NotZero(t, types["Decision"])
+	require.NotZero(t, types["User Fact"])
+
+	require.NoError(t, os.Remove(filepath.Join(ofUser, "events.jsonl")))
+	args := []string{"import", ofUser, "--project", "copy", "--user", "carl"}
+	require.Contains(t, c.Run(append(args, "--dry-run")...).Err, "nothing was imported")
+	o := c.Run(args...)
+	require.Zero(t, o.Code, o)
+	require.Contains(t, o.Err, "1 section of the profile set")
+	o = c.Run(args...)
+	require.Zero(t, o.Code, o)
+	require.Contains(t, o.Err, "0 facts created")
+	require.Contains(t, c.Run("profile", "show", "--user", "carl").Out, "Builds payment")
+	require.Contains(t, c.Run("facts", "--user", "carl").Out, "I drink tea")
+	_, log := c.LogOf(t)
+	read := func(key schema.SessionKey) (texts []string) {
+		s, err := session.Open(t.Context(), log, key)
+		require.NoError(t, err)
+		for m, err := range s.From(t.Context(), 0) {
+			require.NoError(t, err)
+			texts = append(texts, string(m.Role)+": "+m.Text)
+		}
+		return texts
+	}
+	key := schema.SessionKey{Scope: schema.Scope{Project: `p/"é 프로젝트`, User: `ann's "/ 메모리`}, SessionID: "one/1"}
+	copied := schema.SessionKey{Scope: schema.Scope{Project: "copy", User: "carl"}, SessionID: "one/1"}
+	require.Equal(t, read(key), read(copied))
+	conn, _ := c.LogOf(t)
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfUser("copy", "carl"), entry.Whole)
+	require.NoError(t, err)
+	proven := 0
+	for _, row := range rows {
+		if schema.SaidByAgent(row.Evidence) != "" {
+			require.Contains(t, []schema.Stage{schema.StageRaw, schema.StageWorking}, row.Stage, "I5: a claim is never verified by us")
+			continue
+		}
+		if row.EvidenceProven {
+			proven++
+		}
+	}
+	require.NotZero(t, proven, "the sessions' own words prove again")
+}
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
 }
 
 // refusals imports files that were cut or changed.

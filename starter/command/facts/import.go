@@ -104,6 +104,14 @@ func itemName(item fact.Item) string {
 	return "the fact “" + command.OneLine(item.Content, 60) + "”"
 }
 
+// Import sends items to the writer of the memory that the command names.
+func Import(ctx context.Context, a *command.App, c fact.Command, items []fact.Item) (fact.Result, error) {
+	var out imported
+	c.Op = fact.OpImport
+	err := importItems(ctx, a, c, items, &out)
+	return out.Result, err
+}
+
 // importItems sends the items in as many commands as they need. The expected version is the version before the first
 // command.
 func importItems(ctx context.Context, a *command.App, c fact.Command, items []fact.Item, out *imported) error {

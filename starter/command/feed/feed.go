@@ -10,7 +10,8 @@ import (
 // Commands returns the commands of the group.
 func Commands(a *command.App) []*cobra.Command {
 	return []*cobra.Command{
-		processCommand(a), enqueueCommand(a), command.With(queueCommand(a), command.Repeated(queueCommand(a), "show"), queueFlushCommand(a)),
-		watchCommand(a), sessionsCommand(a), a.Parent("session", "read a session, and its originals", sessionShowCommand(a), sessionReadCommand(a)),
+		processCommand(a), migrateCommand(a), enqueueCommand(a),
+		command.With(queueCommand(a), command.Repeated(queueCommand(a), "show"), queueFlushCommand(a)), watchCommand(a),
+		sessionsCommand(a), a.Parent("session", "read a session, and its originals", sessionShowCommand(a), sessionReadCommand(a)),
 	}
 }
