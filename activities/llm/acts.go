@@ -21,15 +21,38 @@ const (
 // these acts alone, and other decisions of the same questions and answers.
 func withActs(entries []schema.ExtractedEntry, window []schema.Message) []schema.ExtractedEntry {
 	acts, read, answers := actsOf(window)
-	if len(acts) == 0 {
-		return entries
-	}
-	entries = slices.DeleteFunc(entries, func(e schema.ExtractedEntry) bool {
-		return len(e.Evidence) > 0 && !slices.ContainsFunc(e.Evidence, func(q schema.Quote) bool {
-			return !read[q.MessageIndex] && !(e.Type == schema.EntryDecision && answers[q.MessageIndex])
+	if len(acts) > 0 {
+		entries = slices.DeleteFunc(entries, func(e schema.ExtractedEntry) bool {
+			return len(e.Evidence) > 0 && !slices.ContainsFunc(e.Evidence, func(q schema.Quote) bool {
+				return !read[q.MessageIndex] && !(e.Type == schema.EntryDecision && answers[q.MessageIndex])
+			})
 		})
-	})
-	return append(entries, acts...)
+	}
+	return withStatements(append(entries, acts...), window)
+}
+
+// withStatements returns the entries with one for each statement that none of them quotes: another system or an agent has
+// chosen to remember it.
+func withStatements(entries []schema.ExtractedEntry, window []schema.Message) []schema.ExtractedEntry {
+	quoted := map[int]bool{}
+	for _, e := range entries {
+		for _, q := range e.Evidence {
+			quoted[q.MessageIndex] = true
+		}
+	}
+	for _, m := range window {
+		if m.Kind != schema.KindStatement || quoted[m.Index] || !strings.ContainsFunc(m.Text, schema.Worded) {
+			continue
+		}
+		confidence := statedConfidence
+		e := schema.ExtractedEntry{
+			Type: schema.EntryFact, Category: schema.CategoryContext, Confidence: &confidence,
+			Evidence: []schema.Quote{{MessageIndex: m.Index, Quote: strings.TrimSpace(m.Text)}},
+		}
+		e.Title, e.Content = statedTitle(m.Text)
+		entries = append(entries, e)
+	}
+	return entries
 }
 
 // actsOf returns the entries, the indexes of the acts that they are made of, and those of the user's answers.

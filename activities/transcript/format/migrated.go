@@ -3,8 +3,10 @@ package format
 import (
 	"bytes"
 	"path"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
@@ -27,8 +29,17 @@ type recalled struct {
 	ended bool
 }
 
-// state adds the item to the current session.
+// state adds the item to the current session. A long one is several statements.
 func (b *builder) state(line int, m recalled) {
+	for n := 1; len(m.text) > schema.MaxStatementBytes; n++ {
+		first, id := m, m.id
+		at := breakOf(m.text[:schema.MaxStatementBytes])
+		first.text, m.text = m.text[:at], m.text[at:]
+		if id != "" {
+			first.id = id + "#" + strconv.Itoa(n)
+		}
+		b.state(line, first)
+	}
 	said := schema.Message{
 		Role: schema.RoleAssistant, Kind: schema.KindStatement, Author: m.by, SourceID: m.id, At: m.at, Line: line, Text: trimBreaks(m.text),
 	}
@@ -36,6 +47,21 @@ func (b *builder) state(line int, m recalled) {
 		said.Role, said.Kind = schema.RoleSystem, schema.KindContext
 	}
 	b.add(said)
+}
+
+// breakOf returns the place to divide a text that is too long: after a paragraph, a line, or a character.
+func breakOf(text string) int {
+	for _, mark := range []string{"\n\n", "\n", " "} {
+		if at := strings.LastIndex(text, mark); at > 0 {
+			return at + len(mark)
+		}
+	}
+	for at := len(text); at > 0; at-- {
+		if utf8.RuneStart(text[at-1]) {
+			return max(at-1, 1)
+		}
+	}
+	return len(text)
 }
 
 // claim adds the named fields of the item as context.

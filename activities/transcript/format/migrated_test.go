@@ -59,3 +59,21 @@ func TestFence(t *testing.T) {
 		require.Equal(t, []block{{1, text}}, blocksOf(fence+"text\n"+text+"\n"+fence+"\n"), "%q", text)
 	}
 }
+
+// A long note is several statements, which lose nothing of it.
+func TestLongNote(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"word ", "줄\n", "문단\n\n", "긴"} {
+		text := strings.Repeat(unit, 2*schema.MaxStatementBytes/len(unit)+7)
+		sessions, err := Parse(t.Context(), strings.NewReader("---\ntype: note\ntitle: x\n---\n"+text), Options{Name: "x.md", Format: "basic-memory"})
+		require.NoError(t, err)
+		joined := ""
+		for _, m := range sessions[0].Messages {
+			if m.Kind == schema.KindStatement {
+				joined += m.Text
+			}
+		}
+		without := strings.NewReplacer("\n", "", "\r", "")
+		require.Equal(t, without.Replace(strings.ToValidUTF8(text, "\uFFFD")), without.Replace(joined), "%q", unit)
+	}
+}

@@ -251,7 +251,7 @@ func (x *importer) write(ctx context.Context) error {
 			}
 		}
 		at += len(chunk)
-		if err := x.append(ctx, chunk[0].Stream, l.head.partial(chunk[0].Stream), fresh); err != nil {
+		if err := x.append(ctx, chunk[0].Stream, fresh); err != nil {
 			return err
 		}
 	}
@@ -260,7 +260,7 @@ func (x *importer) write(ctx context.Context) error {
 
 // append appends events to their stream. The places of erased events, and of those that belong to others, are filled, so that
 // positions are as they were.
-func (x *importer) append(ctx context.Context, stream string, partial bool, fresh []schema.Event) error {
+func (x *importer) append(ctx context.Context, stream string, fresh []schema.Event) error {
 	if len(fresh) == 0 {
 		return nil
 	}

@@ -57,8 +57,8 @@ func events(t *testing.T, c *commandtest.CLI, prefix string) (out []string) {
 func TestI3ExportAndImport(t *testing.T) {
 	t.Parallel()
 	from, to := commandtest.NewCLI(t), commandtest.NewCLI(t)
-	from.Work(t)
-	to.Work(t)
+	from.Work(t, "--memory-root", t.TempDir())
+	to.Work(t, "--memory-root", t.TempDir())
 	project, user := `p/"é 프로젝트`, `ann's "/ 메모리`
 	ok := func(c *commandtest.CLI, args ...string) commandtest.Output {
 		t.Helper()
@@ -117,6 +117,34 @@ func TestI3ExportAndImport(t *testing.T) {
 	require.Contains(t, o.Err, "the log has another event in its place")
 	require.Len(t, events(t, to, ""), length)
 	bundles(t, to, ofProject, ofUser)
+	migrates(t, to)
+}
+
+// migrates takes in the memory of other systems. Their own words are statements of theirs, which are never verified (I5).
+func migrates(t *testing.T, c *commandtest.CLI) {
+	t.Helper()
+	const samples = "../../../activities/transcript/format/testdata/"
+	conn, _ := c.LogOf(t)
+	for system, file := range map[string]string{"engram": "engram/memories.json", "basic-memory": "basic-memory"} {
+		args := []string{"migrate", system, samples + file, "--project", system, "--user", "dora"}
+		o := c.Run(args...)
+		require.Zero(t, o.Code, o)
+		rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfUser(system, "dora"), entry.Whole)
+		require.NoError(t, err)
+		require.NotEmpty(t, rows, "%s: %s", system, o)
+		for _, row := range rows {
+			require.Equal(t, system, schema.SaidByAgent(row.Evidence), row.Title)
+			require.Equal(t, schema.StageWorking, row.Stage, row.Title)
+			require.False(t, row.EvidenceProven, row.Title)
+		}
+		again := c.Run(args...)
+		require.Zero(t, again.Code, again)
+		require.Contains(t, again.Out, "unchanged")
+	}
+	o := c.Run("migrate", "zep", samples+"engram/memories.json")
+	require.Equal(t, command.ExitUsage, o.Code, o)
+	require.Contains(t, o.Err, "it is no memory of Zep")
+	require.Equal(t, command.ExitUsage, c.Run("migrate", "letta", samples+"engram/memories.json").Code)
 }
 
 // bundles checks the Markdown of exports, and imports it under other names.
