@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
@@ -94,29 +95,33 @@ func TestI3ExportAndImport(t *testing.T) {
 		return strings.Contains(to.Run("search", "event log", "--project", project, "--user", user).Out, "We decided to use ClickHouse")
 	})
 
-	ofProject, ofUser := filepath.Join(dir, "project"), filepath.Join(dir, "user")
+	ofProject, ofUser, ofBob := filepath.Join(dir, "project"), filepath.Join(dir, "user"), filepath.Join(dir, "bob")
 	ok(from, "export", ofProject, "--project", project)
 	ok(from, "export", ofUser, "--user", user)
-	for path, never := range map[string][]string{ofProject: {"coffee", `"other"`}, ofUser: {"three", "bob"}} {
+	require.Contains(t, ok(from, "export", ofBob, "--user", "bob", "--format", "jsonl").Out, "with content of others too", "bob speaks of ann's tasks")
+	for path, never := range map[string][]string{ofProject: {"coffee", `"other"`}, ofUser: {"three", "bob"}, ofBob: {"ann's", "one/1"}} {
 		raw, err := os.ReadFile(filepath.Join(path, "events.jsonl"))
 		require.NoError(t, err)
 		for _, text := range never {
 			require.NotContains(t, string(raw), text, "I10: %s", path)
 		}
 	}
+	partOf(t, from, ofProject, project, user)
 	require.Contains(t, ok(to, "import", ofProject).Out, "imported 0 of ")
 	require.Contains(t, ok(to, "import", ofUser).Out, "imported 0 of ")
 	refusals(t, to, all)
 
 	// Another history in the place of this one is a conflict, which is named before anything is written.
-	ok(from, "facts", "add", "I drink milk", "--user", user)
-	ok(to, "facts", "add", "I drink water", "--user", user)
-	later := filepath.Join(dir, "later")
-	ok(from, "export", later, "--user", user, "--format", "jsonl")
+	for c, text := range map[*commandtest.CLI]string{from: "I drink milk.", to: "I drink water."} {
+		ok(c, "process", commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", text)), "--project", "clash", "--user", "eve", "--session", "same")
+	}
+	clash := filepath.Join(dir, "clash")
+	ok(from, "export", clash, "--project", "clash", "--format", "jsonl")
 	length := len(events(t, to, ""))
-	o := to.Run("import", later)
+	o := to.Run("import", clash)
 	require.Equal(t, command.ExitUsage, o.Code, o)
-	require.Contains(t, o.Err, "the log has another event in its place")
+	require.Contains(t, o.Err, `session/clash/eve//same": the log has another event in its place`)
+	require.Contains(t, o.Err, "has other content in the log")
 	require.Len(t, events(t, to, ""), length)
 	bundles(t, to, ofProject, ofUser)
 	migrates(t, to)
@@ -147,6 +152,34 @@ func migrates(t *testing.T, c *commandtest.CLI) {
 	require.Equal(t, command.ExitUsage, o.Code, o)
 	require.Contains(t, o.Err, "it is no memory of Zep")
 	require.Equal(t, command.ExitUsage, c.Run("migrate", "letta", samples+"engram/memories.json").Code)
+}
+
+// partOf imports a project into an empty log, without a worker. The project's facts keep their positions in the memory that
+// other projects share, and the fault is named.
+func partOf(t *testing.T, from *commandtest.CLI, dir, project, user string) {
+	t.Helper()
+	lone := commandtest.NewRemembered(t)
+	o := lone.Run("import", dir)
+	require.Equal(t, command.ExitFailed, o.Code, o)
+	require.Contains(t, o.Err, "all events are in the log, but not all is derived from them")
+	_, log := from.LogOf(t)
+	stream := schema.MemoryStream(user, "")
+	want := map[uint64]string{}
+	for e, err := range log.Stream(t.Context(), stream, eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		if e.Project == project {
+			want[e.Seq] = e.ID
+		}
+	}
+	got := map[uint64]string{}
+	for e, err := range lone.Log.Stream(t.Context(), stream, eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		got[e.Seq] = e.ID
+	}
+	require.Equal(t, want, got)
+	facts, err := fact.NewTables(lone.Conn).List(t.Context(), user, "")
+	require.NoError(t, err)
+	require.NotEmpty(t, facts)
 }
 
 // bundles checks the Markdown of exports, and imports it under other names.
