@@ -24,7 +24,8 @@ func TestI5MigratedMemoryProvesNothing(t *testing.T) {
 		for _, one := range sessions {
 			for _, m := range one.Messages {
 				require.True(t, m.Kind != schema.KindStatement || m.Author != "", s.path)
-				require.Equal(t, m.Kind == schema.KindText, m.Trust().Proves(), "%s: %+v", s.path, m)
+				own := m.Author == f.Name || strings.Contains(m.Author, "/") // By an agent, as in OKF.
+				require.Equal(t, m.Kind == schema.KindText, m.Trust().Proves() && !own, "%s: %+v", s.path, m)
 			}
 		}
 	}
