@@ -69,7 +69,7 @@ func TestI3ExportAndImport(t *testing.T) {
 		return o
 	}
 	path := commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", commandtest.Decision+" "+commandtest.Turn+"\nI prefer quiet keyboards.")+
-		commandtest.Said(2, "assistant", "TODO: write the <report> & more.\nThe report is blocked by PROJ-7."))
+		commandtest.Said(2, "assistant", "TODO: write the <report> & more.\nThe report is blocked by PROJ-7.\r\n```text\na\u2028b\n```\n"))
 	ok(from, "process", path, "--project", project, "--user", user, "--session", "one/1")
 	ok(from, "process", path, "--project", "other", "--user", user, "--session", "two")
 	ok(from, "process", path, "--project", project, "--user", "bob", "--session", "three")
