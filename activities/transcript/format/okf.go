@@ -19,13 +19,18 @@ var okf = Format{
 	isText: isConcept, readText: readConcept,
 }
 
-// OKFMemory is the key of a concept's head that names the writer of the memory it is imported by: facts, for one.
-const OKFMemory = "memory"
+// Values of the key memory in the head of a concept, by which starter export marks the parts of a user's memory. They are no
+// sessions: facts and the profile have a writer of their own, and the next dream makes core memory again.
+const (
+	OKFFact    = "fact"
+	OKFProfile = "profile"
+	OKFCore    = "core"
+)
 
 // isConcept recognizes a concept: it has a type. Index files and logs have none.
 func isConcept(head []byte) bool {
 	n, ok := readNote(head)
-	return ok && n.field("type") != "" && n.field(OKFMemory) == ""
+	return ok && n.field("type") != "" && !slices.Contains([]string{OKFFact, OKFProfile, OKFCore}, n.field("memory"))
 }
 
 // footnote is the marker of a source, or its definition, which is a line.

@@ -24,13 +24,6 @@ const okfVersion = "0.2"
 // humanActor is the prefix of the actors that are persons.
 const humanActor = "human:"
 
-// Values of conceptHead.Memory.
-const (
-	memoryFact    = "fact"
-	memoryProfile = "profile"
-	memoryCore    = "core"
-)
-
 // concept is a document of a bundle.
 type concept struct {
 	// dir is its directory, and file its path in the bundle, which [bundle.add] makes of the id.

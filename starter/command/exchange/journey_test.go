@@ -111,18 +111,7 @@ func TestI3ExportAndImport(t *testing.T) {
 	require.Contains(t, ok(to, "import", ofUser).Out, "imported 0 of ")
 	refusals(t, to, all)
 
-	// Another history in the place of this one is a conflict, which is named before anything is written.
-	for c, text := range map[*commandtest.CLI]string{from: "I drink milk.", to: "I drink water."} {
-		ok(c, "process", commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", text)), "--project", "clash", "--user", "eve", "--session", "same")
-	}
-	clash := filepath.Join(dir, "clash")
-	ok(from, "export", clash, "--project", "clash", "--format", "jsonl")
-	length := len(events(t, to, ""))
-	o := to.Run("import", clash)
-	require.Equal(t, command.ExitUsage, o.Code, o)
-	require.Contains(t, o.Err, `session/clash/eve//same": the log has another event in its place`)
-	require.Contains(t, o.Err, "has other content in the log")
-	require.Len(t, events(t, to, ""), length)
+	clashes(t, from, to, filepath.Join(dir, "clash"))
 	bundles(t, to, ofProject, ofUser)
 	migrates(t, to)
 }
@@ -154,6 +143,22 @@ func migrates(t *testing.T, c *commandtest.CLI) {
 	require.Equal(t, command.ExitUsage, c.Run("migrate", "letta", samples+"engram/memories.json").Code)
 }
 
+// clashes imports a session that has another history here: a conflict, which is named before anything is written.
+func clashes(t *testing.T, from, to *commandtest.CLI, dir string) {
+	t.Helper()
+	for c, text := range map[*commandtest.CLI]string{from: "I drink milk.", to: "I drink water."} {
+		o := c.Run("process", commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", text)), "--project", "clash", "--user", "eve", "--session", "same")
+		require.Zero(t, o.Code, o)
+	}
+	require.Zero(t, from.Run("export", dir, "--project", "clash", "--format", "jsonl").Code)
+	length := len(events(t, to, ""))
+	o := to.Run("import", dir)
+	require.Equal(t, command.ExitUsage, o.Code, o)
+	require.Contains(t, o.Err, `session/clash/eve//same": the log has another event in its place`)
+	require.Contains(t, o.Err, "has other content in the log")
+	require.Len(t, events(t, to, ""), length)
+}
+
 // partOf imports a project into an empty log, without a worker. The project's facts keep their positions in the memory that
 // other projects share, and the fault is named.
 func partOf(t *testing.T, from *commandtest.CLI, dir, project, user string) {
@@ -182,7 +187,7 @@ func partOf(t *testing.T, from *commandtest.CLI, dir, project, user string) {
 	require.NotEmpty(t, facts)
 }
 
-// bundles checks the Markdown of exports, and imports it under other names.
+// bundles checks the Markdown of exports, and imports it.
 func bundles(t *testing.T, c *commandtest.CLI, ofProject, ofUser string) {
 	t.Helper()
 	root, err := os.ReadFile(filepath.Join(ofProject, "index.md"))
@@ -219,6 +224,12 @@ func bundles(t *testing.T, c *commandtest.CLI, ofProject, ofUser string) {
 	require.NotZero(t, types["Decision"])
 	require.NotZero(t, types["User Fact"])
 
+	importsBundle(t, c, ofUser)
+}
+
+// importsBundle imports the bundle of a user under other names.
+func importsBundle(t *testing.T, c *commandtest.CLI, ofUser string) {
+	t.Helper()
 	require.NoError(t, os.Remove(filepath.Join(ofUser, "events.jsonl")))
 	args := []string{"import", ofUser, "--project", "copy", "--user", "carl"}
 	require.Contains(t, c.Run(append(args, "--dry-run")...).Err, "nothing was imported")

@@ -243,7 +243,7 @@ func (k *knowledge) memory(ctx context.Context, user, agent string) error {
 	}
 	for _, f := range facts {
 		c := concept{dir: dirFacts, id: user + "\n" + agent + "\n" + f.ID, body: f.Content + "\n", head: conceptHead{
-			Type: "User Fact", Title: f.Content, Description: f.Content, Tags: []string{f.Category}, Generated: &actorAct{actorOf(f.Actor, f.EntryID), f.CreatedAt}, Memory: memoryFact,
+			Type: "User Fact", Title: f.Content, Description: f.Content, Tags: []string{f.Category}, Generated: &actorAct{actorOf(f.Actor, f.EntryID), f.CreatedAt}, Memory: format.OKFFact,
 			AxiomMind: &ownFields{ID: f.ID, Project: f.Project, User: user, Agent: agent, Category: f.Category, Confidence: &f.Confidence, SourceError: f.SourceError},
 		}}
 		if f.EntryID != "" {
@@ -270,7 +270,7 @@ func (k *knowledge) person(ctx context.Context, t *fact.Tables, user, agent stri
 			continue
 		}
 		err := k.add(concept{dir: dirProfile, id: user + "\n" + agent + "\n" + s.Name, body: s.Summary + "\n", head: conceptHead{
-			Type: "Profile Section", Title: s.Name + " of " + user, Description: s.Summary, Generated: &actorAct{actorOf(s.Actor, s.EntryID), s.UpdatedAt}, Memory: memoryProfile,
+			Type: "Profile Section", Title: s.Name + " of " + user, Description: s.Summary, Generated: &actorAct{actorOf(s.Actor, s.EntryID), s.UpdatedAt}, Memory: format.OKFProfile,
 			AxiomMind: &ownFields{Project: s.Project, User: user, Agent: agent, Section: s.Name, Confidence: &s.Confidence},
 		}})
 		if err != nil {
@@ -282,7 +282,7 @@ func (k *knowledge) person(ctx context.Context, t *fact.Tables, user, agent stri
 		return err
 	}
 	c := concept{dir: dirCore, id: user + "\n" + agent, body: core.Text, head: conceptHead{
-		Type: "Core Memory", Title: "Core memory of " + user, Generated: &actorAct{actorOf(core.Actor, ""), core.At}, Memory: memoryCore,
+		Type: "Core Memory", Title: "Core memory of " + user, Generated: &actorAct{actorOf(core.Actor, ""), core.At}, Memory: format.OKFCore,
 		AxiomMind: &ownFields{ID: core.EventID, User: user, Agent: agent},
 	}}
 	for _, id := range sourcesOf(core.Items) {

@@ -87,24 +87,10 @@ func readBundle(dir string) (map[string]concept, error) {
 		if err != nil {
 			return err
 		}
-		c := concept{file: path}
-		text, body, _, ok := format.SplitHead(data)
-		if !ok {
-			return command.Usagef("%s:1: it has no YAML head between lines of ---, as each concept has: add one with a type, or move the file; nothing was imported", path)
+		c, err := readHead(path, data)
+		if err != nil {
+			return err
 		}
-		var bare struct {
-			Type      string     `yaml:"type"`
-			Memory    string     `yaml:"memory"`
-			AxiomMind *ownFields `yaml:"axiommind"`
-			Generated *actorAct  `yaml:"generated"`
-		}
-		if err := yaml.Unmarshal([]byte(text), &bare); err != nil {
-			return command.Usagef("%s: its head is not valid: %w; nothing was imported", path, err)
-		}
-		if bare.Type == "" {
-			return command.Usagef("%s:2: its head has no type, as each concept has: add one; nothing was imported", path)
-		}
-		c.head.Type, c.head.Memory, c.head.AxiomMind, c.head.Generated, c.body = bare.Type, bare.Memory, bare.AxiomMind, bare.Generated, body
 		heads[path] = c
 		return nil
 	})
@@ -115,6 +101,36 @@ func readBundle(dir string) (map[string]concept, error) {
 		return nil, command.Usagef("%q holds neither %s nor a concept (Markdown with a YAML head)", dir, eventsFile)
 	}
 	return heads, err
+}
+
+// readHead reads the head of a concept and, of a fact or a section of the profile, its body. Fields that other producers use in
+// another way are left out.
+func readHead(path string, data []byte) (concept, error) {
+	c := concept{file: path}
+	text, body, _, ok := format.SplitHead(data)
+	if !ok {
+		return c, command.Usagef("%s:1: it has no YAML head between lines of ---, as each concept has: add one with a type, or move the file; nothing was imported", path)
+	}
+	var fields map[string]any
+	if err := yaml.Unmarshal([]byte(text), &fields); err != nil {
+		return c, command.Usagef("%s: its head is not valid: %w; nothing was imported", path, err)
+	}
+	if c.head.Type, _ = fields["type"].(string); c.head.Type == "" {
+		return c, command.Usagef("%s:2: its head has no type, as each concept has: add one; nothing was imported", path)
+	}
+	var own struct {
+		AxiomMind *ownFields `yaml:"axiommind"`
+		Generated *actorAct  `yaml:"generated"`
+	}
+	if yaml.Unmarshal([]byte(text), &own) == nil {
+		c.head.AxiomMind, c.head.Generated = own.AxiomMind, own.Generated
+	}
+	if c.head.Memory, _ = fields["memory"].(string); c.head.Memory == format.OKFFact || c.head.Memory == format.OKFProfile {
+		c.body = body
+	} else if c.head.Memory != format.OKFCore {
+		c.head.Memory = ""
+	}
+	return c, nil
 }
 
 // scopeOf fills in the names of the bundle.
@@ -156,9 +172,9 @@ func (c concept) item() (fact.Item, bool) {
 	}
 	i := fact.Item{Content: strings.TrimSuffix(strings.TrimPrefix(c.body, "\n"), "\n"), Confidence: own.Confidence}
 	switch c.head.Memory {
-	case memoryFact:
+	case format.OKFFact:
 		i.Category, i.SourceError = own.Category, own.SourceError
-	case memoryProfile:
+	case format.OKFProfile:
 		i.Section = own.Section
 	default:
 		return i, false
@@ -166,5 +182,5 @@ func (c concept) item() (fact.Item, bool) {
 	if c.head.Generated != nil {
 		i.Since = c.head.Generated.At
 	}
-	return i, c.head.Memory == memoryFact || i.Section != ""
+	return i, c.head.Memory == format.OKFFact || i.Section != ""
 }
