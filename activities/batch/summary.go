@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -35,7 +36,7 @@ func Summaries(ctx context.Context, conn table.Conn, limit, offset int) ([]Summa
 		var n [4]uint64
 		var stream string
 		err := rows.Scan(&stream, &s.Listed, &n[0], &n[1], &n[2], &n[3], &s.Began, &s.Latest)
-		s.Batch = stream[len(schema.BatchPrefix):]
+		s.Batch = strings.TrimPrefix(stream, schema.BatchPrefix)
 		s.Items, s.PassedOver, s.Ended, s.Failed = int(n[0]), int(n[1]), int(n[2]), int(n[3])
 		return err
 	}), `SELECT stream, max(JSONExtractBool(payload_json, 'last')), sum(JSONLength(payload_json, 'items')) AS items,

@@ -76,8 +76,11 @@ func addWaits(ctx context.Context, conn driver.Conn, f Filter, days *[]Day) erro
 	if f.User != "" {
 		streams = schema.QueueStream(f.User, f.Agent) // It ends with a slash where the agent is empty.
 	}
-	if f.Agent != "" {
+	switch {
+	case f.Agent != "" && f.User != "":
 		in = "stream = ?"
+	case f.Agent != "":
+		streams, in = strings.TrimPrefix(schema.QueueStream("", f.Agent), schema.QueuePrefix), "startsWith(stream, 'queue/') AND endsWith(stream, ?)"
 	}
 	queued := `SELECT stream, project, session_id, ts, %s AS position FROM events
 		WHERE ` + in + ` AND event_type = ? AND (? = '' OR project = ?)`

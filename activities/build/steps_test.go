@@ -100,6 +100,9 @@ func TestDays(t *testing.T) {
 		"a user": {build.Filter{Project: "p/'", User: "u'"}, []build.Day{first, {
 			Date: "2026-11-02", Unfinished: 1, Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
 		}}},
+		"an agent of any user": {build.Filter{All: true, Agent: "a2"}, []build.Day{{
+			Date: "2026-11-02", Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
+		}}},
 		"of late":         {build.Filter{All: true, Since: next.Add(time.Hour)}, []build.Day{}},
 		"another project": {build.Filter{All: true, Project: "p"}, []build.Day{}},
 	} {

@@ -13,7 +13,6 @@ type (
 	Backfilled      = backfilled
 	Comparison      = comparison
 	Duration        = duration
-	ShownDream      = ShownDream
 	Source          = source
 	Triggered       = triggered
 )

@@ -158,6 +158,7 @@ func (x *access) within(v any) any {
 	queue.Pending = slices.DeleteFunc(queue.Pending, func(t schema.QueuedThread) bool { return other(t.Project) })
 	queue.Running = slices.DeleteFunc(queue.Running, func(t schema.QueuedThread) bool { return other(t.Project) })
 	queue.Again = slices.DeleteFunc(queue.Again, func(r schema.QueueRetry) bool { return other(r.Project) })
+	queue.Threads = len(queue.Pending)
 	if queue.Last != nil && other(queue.Last.Project) {
 		queue.Last = nil
 	}

@@ -173,11 +173,16 @@ func TestPagesInABrowser(t *testing.T) {
 	tasks := items(t, a.get("/v1/tasks", nil, nil))
 	require.NotEmpty(t, tasks)
 
+	fact := a.do(http.MethodPost, "/v1/facts", nil, map[string]any{"content": hostile})["fact_id"].(string)
+	a.do(http.MethodPost, "/v1/decisions", nil, map[string]any{"decision": strings.ReplaceAll(hostile, "\n", " "), "because_of": []string{proposed.ID}})
+	decision := items(t, a.get("/v1/decisions", nil, nil))[0]["decision_id"].(string)
+
 	at := "/sessions/" + url.PathEscape(session)
 	for _, path := range []string{
 		"/", "/sessions", at, at + "?tools=true&proven=true", "/search", "/search?query=events", "/entries/" + proposed.ID, "/memory", "/memory/versions", "/memory/diff?from=0&to=1",
 		"/dreams", "/dreams/1", "/tasks", "/tasks/" + tasks[0]["task"].(map[string]any)["entity_id"].(string), "/facts", "/changes", "/conflicts", "/conflicts/" + conflict.ID,
-		"/proposals", "/decisions", "/builds", "/builds/" + failed, "/queue", "/health", "/do/facts-add", "/do/entry-correct?entry=" + proposed.ID,
+		"/proposals", "/decisions", "/builds", "/builds/" + failed, "/builds/" + failed + "/diff/" + failed, "/queue", "/health", "/memory?version=1", "/memory/diff",
+		"/do/facts-add", "/do/entry-correct?entry=" + proposed.ID, "/do/forget?session=x&because=evil", "/facts/" + fact, "/decisions/" + decision, "/sessions/..", "/forgotten",
 	} {
 		b.open(path)
 		require.NotEmpty(t, eval[string](b, "document.querySelector('h1')?.textContent ?? ''"), path)
@@ -192,6 +197,28 @@ func TestPagesInABrowser(t *testing.T) {
 	retryInBrowser(t, b, c, failed)
 	b.do(click("footer button"), see("input[name=password]"))
 	b.do(write("input[name=password]", a.token+"\r"), see(".figures"))
+}
+
+// A server of all shows each project by itself, and leads to the others. Its views of batches, schedules and erasures work.
+func TestPagesOfAll(t *testing.T) {
+	t.Parallel()
+	c := commandtest.SharedCLI(t)
+	project := c.Project + ` 프로젝트/"a"&`
+	o := c.Process(commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", commandtest.Decision)), "--session", "..", "--project", project)
+	require.Zero(t, o.Code, o)
+	a := start(c, t, "--all")
+	b := openBrowser(t, a.url, a.entrance)
+	b.open("/")
+	b.do(click(`a[href*="`+url.QueryEscape(project)+`"]`), see(".figures"))
+	require.Equal(t, "1", eval[string](b, "document.querySelector('.figure b').textContent"))
+	b.do(click(`td a`), see("article mark"))
+	require.Contains(t, eval[string](b, "document.querySelector('h1').textContent"), "..", "a session of dots has an address")
+	b.check("a session of dots")
+	for _, path := range []string{"/imports", "/schedules", "/forgotten", "/do/schedule-apply", "/do/forget"} {
+		b.open(path)
+		require.NotContains(t, eval[string](b, "document.querySelector('main').textContent"), "Refused", path)
+	}
+	require.Empty(t, eval[string](b, "document.querySelector('main input[name=user]').value"), "a page's scope is not that of an erasure")
 }
 
 // failBuild processes a session with a model whose key is refused, and returns the build.
@@ -241,11 +268,7 @@ func decideInBrowser(b *browser, conflict string) {
 func retryInBrowser(t *testing.T, b *browser, c *commandtest.CLI, failed string) {
 	t.Helper()
 	b.open("/builds/" + failed)
-	b.do(click(`a[href*="builds-retry"]`), see("dialog form"),
-		click("dialog button.main"), see(".tree"))
-	b.check("a retry")
-	b.open("/sessions/refused")
-	b.do(see("#builds .success"))
+	b.do(click(`a[href*="builds-retry"]`), see("dialog form"), click("dialog button.main"), see("#builds .success"))
 	b.check("the session of a retried build")
 	b.do(click("#builds a"), see(`a[href*="builds-replay"]`),
 		click(`a[href*="builds-replay"]`), see("dialog form"),

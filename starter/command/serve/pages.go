@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -33,12 +34,18 @@ func (a pageAPI) endpoint(id string) *endpoint {
 }
 
 // Ask runs the endpoint's command.
-func (a pageAPI) Ask(ctx context.Context, r page.Request) (page.Answer, *page.Problem) {
+func (a pageAPI) Ask(ctx context.Context, r page.Request) (answer page.Answer, problem *page.Problem) {
+	defer func() { // It runs in goroutines of its own, where a panic would end the server.
+		if fault := recover(); fault != nil {
+			a.logger.Error("a page's request panicked", "operation", r.Operation, "reason", fault, "stack", string(debug.Stack()))
+			problem = &page.Problem{Status: http.StatusInternalServerError, Detail: "The server has a fault, which its log names."}
+		}
+	}()
 	e := a.endpoint(r.Operation)
 	if e == nil {
 		return page.Answer{}, &page.Problem{Status: http.StatusNotFound, Detail: "there is no such operation"}
 	}
-	answer, _, err := a.ask(ctx, e, asked{values: maps.Clone(given(r.Parameters)), by: r.By, key: r.Key})
+	got, _, err := a.ask(ctx, e, asked{values: maps.Clone(given(r.Parameters)), by: r.By, key: r.Key})
 	if err != nil {
 		p := a.problemOf(e, err)
 		if p.Status >= http.StatusInternalServerError && ctx.Err() == nil {
@@ -46,7 +53,7 @@ func (a pageAPI) Ask(ctx context.Context, r page.Request) (page.Answer, *page.Pr
 		}
 		return page.Answer{}, &page.Problem{Status: p.Status, Detail: command.Sentence(p.Detail), Next: command.Sentence(p.Next)}
 	}
-	return page.Answer{Value: answer.Value, Next: cursorOf(answer)}, nil
+	return page.Answer{Value: got.Value, Next: cursorOf(got)}, nil
 }
 
 // Operation describes the endpoint.
@@ -57,12 +64,12 @@ func (a pageAPI) Operation(id string) (page.Operation, bool) {
 	}
 	o := page.Operation{
 		ID: id, Method: e.method, Path: e.path, Summary: strings.TrimSuffix(e.title(), "."), Wide: e.wide,
-		Shows: e.told || e.long || e.accepted,
+		Shows: e.told || e.long, Scoped: !e.wide && len(e.narrowed) == 0,
 	}
 	for _, p := range e.params {
-		f := page.Field{Name: p.name, Kind: "text", Needed: p.needed}
+		f := page.Field{Name: p.name, Kind: "text", Needed: p.needed, InPath: p.inPath}
 		if p.flag != nil {
-			f.Usage, f.Default, f.Values = p.flag.Usage, p.flag.DefValue, e.cmd.Values(p.flag)
+			f.Usage, f.Values = p.flag.Usage, e.cmd.Values(p.flag)
 			switch kind := p.flag.Value.Type(); {
 			case lists(p.flag):
 				f.Kind = "list"

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,37 +15,45 @@ import (
 	"axiommind/starter/command"
 )
 
-// form asks for the parameters of a change. Sending it is the confirmation.
+// form asks for the parameters of a change. Sending it is the confirmation: it shows all that it sends.
 type form struct {
 	Operation
 	// Back is the address of the page to return to, and Key names this one change.
 	Back, Key string
-	// Values are the parameters, by name. Those in Set are not asked for.
-	Values map[string][]string
-	Set    []string
-	Fault  *Problem
+	Values    map[string][]string
+	Fault     *Problem
+	// all is true if the form may name another scope.
+	all bool
+}
+
+// Set are the fields that say which item the change is about. They are shown, and not asked for.
+func (f *form) Set() []Field {
+	return slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return !x.InPath || len(f.Values[x.Name]) == 0 })
 }
 
 // Main and More are the fields that the form shows, and those that it hides at first.
 func (f *form) Main() []Field {
-	return slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return f.isSet(x.Name) || !f.first(x) })
+	return slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return f.hides(x) || !f.first(x) })
 }
 
 // More are the fields that most changes leave alone.
 func (f *form) More() []Field {
-	return slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return f.isSet(x.Name) || f.first(x) })
+	return slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return f.hides(x) || f.first(x) })
 }
 
 // first reports whether the field is one that most changes set.
 func (f *form) first(x Field) bool {
-	return x.Needed || len(f.Values[x.Name]) > 0 || slices.Contains([]string{"because", "reason", "with", "keep", "content", "text"}, x.Name)
+	return x.Needed || len(f.Values[x.Name]) > 0 ||
+		slices.Contains([]string{"because", "reason", "with", "keep", "content", "text", "session", "query", "cron", "project", "user"}, x.Name)
 }
 
-func (f *form) isSet(name string) bool {
-	return slices.Contains(f.Set, name) || slices.Contains([]string{"project", "user", "agent"}, name)
+// hides reports whether the form does not ask for the field: it is the item's, or the page's scope.
+func (f *form) hides(x Field) bool {
+	scope := slices.Contains([]string{"project", "user", "agent"}, x.Name)
+	return x.InPath && len(f.Values[x.Name]) > 0 || scope && (f.Scoped || !f.all)
 }
 
-// Value is the first value of a field.
+// Value is the value of a field. Those of a list are lines.
 func (f *form) Value(name string) string { return strings.Join(f.Values[name], "\n") }
 
 // act is a change that a person asked for.
@@ -71,6 +80,9 @@ func (a *act) Ended() bool {
 	}
 }
 
+// Recent reports whether the change was made within the last minute: its effects may still be under way.
+func (a *act) Recent() bool { return time.Since(a.Began) < time.Minute }
+
 // Seconds is how long the change has run.
 func (a *act) Seconds() int { return int(time.Since(a.Began).Seconds()) }
 
@@ -84,11 +96,14 @@ type acts struct {
 // mostActs bounds the changes that are remembered.
 const mostActs = 500
 
-// begin returns the change with the key. It is new if the key is.
+// begin returns the change with the key. It is new if the key is. It returns nil if the key is that of another change.
 func (a *acts) begin(key string, of act) (*act, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if known := a.byKey[key]; known != nil {
+		if known.Operation.ID != of.Operation.ID || !reflect.DeepEqual(known.Values, of.Values) {
+			return nil, false
+		}
 		return known, false
 	}
 	of.ID, of.Began, of.ended = key, time.Now(), make(chan struct{})
@@ -125,11 +140,11 @@ func (p *Pages) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := p.newData(r, "form", o.Summary)
-	d.Form = &form{Operation: o, Back: local(d.Query.Get("back")), Key: rand.Text(), Values: map[string][]string{}}
+	d.Form = &form{Operation: o, Back: local(d.Query.Get("back")), Key: rand.Text(), Values: map[string][]string{}, all: p.All}
 	for _, f := range o.Fields {
-		if list := d.Query[f.Name]; len(list) > 0 {
+		scope := slices.Contains([]string{"project", "user", "agent"}, f.Name) // The address has that of the page.
+		if list := d.Query[f.Name]; len(list) > 0 && !scope {
 			d.Form.Values[f.Name] = list
-			d.Form.Set = append(d.Form.Set, f.Name)
 		}
 	}
 	p.render(w, r, http.StatusOK, d)
@@ -154,6 +169,12 @@ func (p *Pages) do(w http.ResponseWriter, r *http.Request) {
 	if fresh {
 		go p.run(a)
 	}
+	if a == nil {
+		fault := &Problem{Status: http.StatusConflict, Detail: "This form was sent already, with other values.", Next: "Confirm again to make this change too."}
+		d.Form = &form{Operation: o, Back: local(r.PostFormValue("back")), Key: rand.Text(), Values: values, Fault: fault, all: p.All}
+		p.render(w, r, fault.Status, d)
+		return
+	}
 	select {
 	case <-a.ended:
 	case <-time.After(patience):
@@ -161,7 +182,7 @@ func (p *Pages) do(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.Ended() && a.Problem != nil && a.Problem.Status < http.StatusInternalServerError {
 		// The person can correct the form.
-		d.Form = &form{Operation: o, Back: a.Back, Key: rand.Text(), Values: values, Fault: a.Problem}
+		d.Form = &form{Operation: o, Back: a.Back, Key: rand.Text(), Values: values, Fault: a.Problem, all: p.All}
 		p.render(w, r, a.Problem.Status, d)
 		return
 	}
@@ -218,7 +239,7 @@ func (p *Pages) run(a *act) {
 func (p *Pages) done(w http.ResponseWriter, r *http.Request) {
 	d := p.newData(r, "act", "Change")
 	if d.Act = p.acts.get(r.PathValue("act")); d.Act == nil {
-		d.View, d.Problem = "problem", &Problem{Status: http.StatusNotFound, Detail: "this change is not remembered", Next: "the histories tell whether it was made"}
+		d.View, d.Problem = "problem", &Problem{Status: http.StatusNotFound, Detail: "this change is not remembered", Next: "see in the history of the item whether it was made"}
 		p.render(w, r, http.StatusNotFound, d)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/graduate"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/feed"
@@ -30,14 +31,14 @@ var functions = template.FuncMap{
 	"percent": percent, "dollars": func(x float64) string { return fmt.Sprintf("$%.2f", x) },
 	"segments": segments, "evidence": func(e schema.Evidence) string { return show.EvidenceState(e, show.ProofDifferences) },
 	"passage": passage, "stages": schema.Stages, "reached": func(s, of schema.Stage) bool { return of.Rank() <= s.Rank() },
-	"measures": graduate.Measures, "count": func(m graduate.Measure, h graduate.Health) int { return m.Count(h) }, "total": total,
-	"outcomes": outcomes, "tokens": tokens, "waits": waits, "times": times, "board": board,
+	"measures": graduate.Measures, "count": func(m graduate.Measure, h graduate.Health) int { return m.Count(h) }, "total": total, "failing": failing, "refused": refusedDream, "first": first, "merged": merged, "dropped": dropped,
+	"outcomes": outcomes, "tokens": tokens, "costs": costs, "waits": waits, "times": times, "board": board,
 	"difflines": diffLines, "tree": tree,
 	"list": func(items ...string) []string { return items }, "running": func(s schema.BuildStatus) bool { return s == schema.BuildRunning },
 	"len0": length, "tab": newTab, "act": newButton, "fieldOf": newInput, "stageOf": func(s schema.Stage, of schema.Status) standing { return standing{s, of} },
 	"toggle": toggle, "anyRunning": anyRunning, "underway": underway, "heading": func(s string) string { return strings.ReplaceAll(s, "\n", " › ") },
 	"sourceLink": sourceLink, "lineLink": lineLink, "filters": filters, "filtered": filtered, "isMessage": isMessage,
-	"graphOf": func(d *data, tasks any) listed { return listed{data: d, Graph: newGraph(tasks)} }, "plus": func(a, b int) int { return a + b },
+	"graphOf": func(d *data, tasks any) listed { return listed{data: d, Graph: newGraph(tasks)} }, "plus": func(a, b int) int { return a + b }, "minus": func(a, b, c int) int { return a - b - c },
 	"thousandth": func(x float64) float64 { return x / 1000 }, "took": took, "longest": longest,
 	"share": func(x, of float64) float64 { return round(200 * x / max(of, 1)) },
 }
@@ -95,21 +96,24 @@ func anyRunning(builds any) bool {
 	return slices.ContainsFunc(list, func(r build.Run) bool { return r.Status == schema.BuildRunning })
 }
 
-// underway reports whether the latest batch is not done.
+// batchPause is how long a batch may be silent before it counts as stopped.
+const batchPause = 10 * time.Minute
+
+// underway reports whether a batch makes progress.
 func underway(batches any) bool {
 	list, _ := batches.([]batch.Summary)
-	return len(list) > 0 && !list[0].Done()
+	return slices.ContainsFunc(list, func(s batch.Summary) bool { return !s.Done() && time.Since(s.Latest) < batchPause })
 }
 
 // sourceLink returns the address of a source of core memory.
-func sourceLink(d *data, id, kind, session, _ string) string {
+func sourceLink(d *data, id, kind, session, project string) string {
 	switch {
 	case kind == string(schema.SourceEntry):
-		return d.Link("entries", id)
+		return d.Link("entries", id, "?", "project", project)
 	case kind == string(schema.SourceFact):
 		return d.Link("facts", id)
 	case session != "":
-		return d.Link("sessions", session)
+		return d.Link("sessions", session, "?", "project", project)
 	}
 	return d.Link("memory", "versions")
 }
@@ -157,7 +161,7 @@ func filtered(q url.Values) bool {
 	return false
 }
 
-// isMessage reports whether the id of a memory was the handle of a message.
+// isMessage reports whether the view of a memory shows a message: an id may be the handle of one.
 func isMessage(value any) bool { return !reflect.ValueOf(value).FieldByName("Proofs").IsValid() }
 
 func took(from time.Time, to *time.Time) string {
@@ -207,13 +211,53 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%g %%", math.Floor(1000*float64(part)/float64(whole))/10)
 }
 
-// total sums up the measures of all scopes. A value of another type has none.
-func total(counted any) (sum graduate.Health) {
+// total sums up the measures of the page's scope. A value of another type has none.
+func total(d *data, counted any) (sum graduate.Health) {
 	list, _ := counted.([]graduate.Health)
 	for _, h := range list {
-		sum = sum.Plus(h)
+		if h.User == d.Scope.User && (d.Scope.Agent == "" || h.Agent == d.Scope.Agent) {
+			sum = sum.Plus(h)
+		}
 	}
 	return sum
+}
+
+// failing returns the sessions whose last build failed.
+func failing(sessions any) (out []build.SessionRow) {
+	list, _ := sessions.([]build.SessionRow)
+	for _, s := range list {
+		if s.Status == schema.BuildFailed || s.Status == build.StatusInterrupted {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// first returns the first items of a list of sessions.
+func first(n int, sessions any) any {
+	list, is := sessions.([]build.SessionRow)
+	if !is {
+		return sessions
+	}
+	return list[:min(n, len(list))]
+}
+
+// refusedDream returns the latest dream if it was refused. A later one settles it.
+func refusedDream(dreams any) *tier.Dream {
+	list, _ := dreams.([]tier.Dream)
+	if len(list) == 0 || list[0].Status != schema.DreamIsRefused {
+		return nil
+	}
+	return &list[0]
+}
+
+// merged and dropped part the lines that a version lacks: another line says the same, or none does.
+func merged(all []schema.DroppedItem) []schema.DroppedItem {
+	return slices.DeleteFunc(slices.Clone(all), func(i schema.DroppedItem) bool { return i.By == "" })
+}
+
+func dropped(all []schema.DroppedItem) []schema.DroppedItem {
+	return slices.DeleteFunc(slices.Clone(all), func(i schema.DroppedItem) bool { return i.By != "" })
 }
 
 // piece is a part of a message, with the memories that it proves.

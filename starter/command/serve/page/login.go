@@ -107,12 +107,15 @@ func (p *Pages) within(next http.HandlerFunc) http.HandlerFunc {
 		case !change && !Own(r):
 			// A link of another site: the browser keeps the cookie back, unless the page itself leads to the address.
 			p.render(w, r, http.StatusOK, &data{Pages: p, View: "onward", Title: "One moment", Path: r.URL.RequestURI()})
+		case !p.Knows(r) && r.Header.Get("HX-Request") != "": // A script would put the page of the login into the page.
+			w.Header().Set("HX-Redirect", "/login")
+			w.WriteHeader(http.StatusUnauthorized)
 		case !p.Knows(r) && !change:
 			http.Redirect(w, r, "/login?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 		case !p.Knows(r):
 			p.refuse(w, r, "the browser is not logged in", "log in again, and repeat the change")
 		case change && (!Own(r) || !p.formed(r)):
-			p.refuse(w, r, "the form is not one of this page's", "open the page again, and repeat the change")
+			p.refuse(w, r, "the form was not sent by a page of this server", "open the page again, and repeat the change")
 		default:
 			next(w, r)
 		}
@@ -147,9 +150,9 @@ func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
 		if admitted = p.Admits(strings.TrimSpace(r.PostFormValue("password"))); !admitted {
 			e.Problem = "This is not the server's token."
 		}
-	case r.URL.Query().Has("code"):
+	case r.Method == http.MethodGet && r.URL.Query().Has("code"): // A HEAD is a look at the link.
 		if admitted = p.take(r.URL.Query().Get("code")); !admitted && !p.Knows(r) {
-			e.Problem = "The link was used already, or is of an earlier start of the server."
+			e.Problem = "The link was used already, or the server was started again since."
 		}
 	}
 	switch {

@@ -6,13 +6,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"html/template"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -54,15 +57,19 @@ type Operation struct {
 	ID, Method, Path, Summary string
 	// Wide is true if only a server of all projects has it. Shows is true if its result is more than a confirmation.
 	Wide, Shows bool
-	Fields      []Field
+	// Scoped is true if the operation is about the scope of a page. Others are about all, or about what the form names.
+	Scoped bool
+	Fields []Field
 }
 
 // Field is a parameter of an operation.
 type Field struct {
-	Name, Usage, Default string
-	// Kind is text, flag, number or list.
+	Name, Usage string
+	// Kind is text, flag or list.
 	Kind   string
 	Needed bool
+	// InPath is true if the field is part of the operation's path: it names the item.
+	InPath bool
 	Values []string
 }
 
@@ -80,7 +87,7 @@ func (o Operation) has(name string) bool {
 type Options struct {
 	API    API
 	Logger *slog.Logger
-	// Secret signs sessions and forms. A person proves to know it by the server's token, or by a one-time code.
+	// Secret signs sessions and forms. The server's token or a one-time code opens a session.
 	Secret [32]byte
 	// Admits reports whether the text is the server's token.
 	Admits func(token string) bool
@@ -88,7 +95,7 @@ type Options struct {
 	TokenFile string
 	// Person is the default name for changes.
 	Person string
-	// Scope is whose memory is shown, unless All is: then an address names it.
+	// Scope is the served project and user. With All, the address of a page names them.
 	Scope schema.Scope
 	All   bool
 }
@@ -100,6 +107,8 @@ type Pages struct {
 	acts      acts
 	templates *template.Template
 	mux       *http.ServeMux
+	// Version changes with the files of the pages.
+	Version string
 	// ctx ends with the server. Changes run on after their request.
 	ctx context.Context
 }
@@ -122,6 +131,9 @@ func New(ctx context.Context, o Options) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Version, err = versionOf(files); err != nil {
+		return nil, err
+	}
 	for _, v := range views() {
 		for _, r := range v.reads {
 			if _, known := o.API.Operation(r.operation); !known {
@@ -140,6 +152,20 @@ func New(ctx context.Context, o Options) (*Pages, error) {
 	return p, nil
 }
 
+// versionOf returns a hash of the files.
+func versionOf(files fs.FS) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, path)
+		_, _ = sum.Write(content)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:6]), err
+}
+
 // Handles reports whether the request is one for a page.
 func (p *Pages) Handles(r *http.Request) bool {
 	_, pattern := p.mux.Handler(r)
@@ -156,8 +182,8 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin") // Without a referrer a form would have no origin either.
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if strings.HasPrefix(r.URL.Path, "/static/") {
-		h.Set("Cache-Control", "max-age=3600")
+	if strings.HasPrefix(r.URL.Path, "/static/") { // Their addresses change with their content.
+		h.Set("Cache-Control", "max-age=31536000, immutable")
 	}
 	p.mux.ServeHTTP(w, r)
 }
@@ -175,8 +201,9 @@ type data struct {
 	// Main is the value of the view's first read, and Next the address of the next page of it.
 	Main any
 	Next string
-	// Of are the values of the other reads, by their names. One that failed is missing.
-	Of map[string]any
+	// Of are the values of the other reads, by their names. One that failed is missing, and its problem is in Problems.
+	Of       map[string]any
+	Problems map[string]*Problem
 	// Problem is set if Main could not be read.
 	Problem *Problem
 	// JSON is the address of Main in the API.
@@ -195,7 +222,7 @@ type data struct {
 // newData returns the data of a page for the request.
 func (p *Pages) newData(r *http.Request, name, title string) *data {
 	d := &data{
-		Pages: p, View: name, Title: title, Path: r.URL.Path, Query: r.URL.Query(), Asked: map[string]string{}, Of: map[string]any{},
+		Pages: p, View: name, Title: title, Path: r.URL.Path, Query: r.URL.Query(), Asked: map[string]string{}, Of: map[string]any{}, Problems: map[string]*Problem{},
 		Scope: p.Scope, Person: p.person(r),
 	}
 	if p.All {
@@ -210,10 +237,10 @@ func (p *Pages) newData(r *http.Request, name, title string) *data {
 	return d
 }
 
-// parameters adds the scope to the parameters of an operation that has it.
+// parameters adds the scope of the page to the parameters of an operation about it.
 func (d *data) parameters(o Operation, values map[string][]string) map[string][]string {
 	for name, value := range map[string]string{"project": d.Scope.Project, "user": d.Scope.User, "agent": d.Scope.Agent} {
-		if value != "" && values[name] == nil && o.has(name) && (d.All || name == "agent") {
+		if value != "" && values[name] == nil && o.has(name) && o.Scoped && (d.All || name == "agent") {
 			values[name] = []string{value}
 		}
 	}
@@ -224,7 +251,9 @@ func (d *data) parameters(o Operation, values map[string][]string) map[string][]
 func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 	d := p.newData(r, v.template, v.title)
 	for _, name := range v.words {
-		d.Asked[name] = r.PathValue(name)
+		if d.Asked[name] = r.PathValue(name); d.Asked[name] == dots {
+			d.Asked[name] = cmp.Or(d.Query.Get(dots), dots)
+		}
 	}
 	if id := d.Query.Get("did"); id != "" {
 		d.Act = p.acts.get(id)
@@ -233,24 +262,25 @@ func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 		p.render(w, r, http.StatusOK, d)
 		return
 	}
-	answers := make([]any, len(v.reads))
+	answers, problems := make([]any, len(v.reads)), make([]*Problem, len(v.reads))
 	all, ctx := errgroup.WithContext(r.Context())
 	for i, read := range v.reads {
+		if read.everyone && !d.All {
+			continue
+		}
 		o, _ := p.API.Operation(read.operation)
-		values := d.parameters(o, read.values(d, o))
+		values := read.values(d, o)
+		if !read.everyone {
+			values = d.parameters(o, values)
+		}
 		if i == 0 {
 			d.JSON = o.address(values)
 		}
 		all.Go(func() error {
 			answer, problem := p.API.Ask(ctx, Request{Operation: read.operation, Parameters: values})
-			switch {
-			case problem != nil && i == 0:
-				d.Problem = problem
-			case problem == nil:
-				answers[i] = answer.Value
-				if i == 0 && answer.Next != "" {
-					d.Next = d.with("cursor", answer.Next)
-				}
+			answers[i], problems[i] = answer.Value, problem
+			if i == 0 && answer.Next != "" {
+				d.Next = d.with("cursor", answer.Next)
 			}
 			return nil
 		})
@@ -266,11 +296,14 @@ func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	for i, read := range v.reads {
-		if i == 0 {
-			d.Main = answers[0]
-			continue
+		switch {
+		case i == 0:
+			d.Main, d.Problem = answers[0], problems[0]
+		case problems[i] != nil && problems[i].Status != http.StatusNotFound: // There may be none yet.
+			d.Problems[read.name] = problems[i]
+		default:
+			d.Of[read.name] = answers[i]
 		}
-		d.Of[read.name] = answers[i]
 	}
 	if d.Problem != nil && !v.optional {
 		status, d.View = d.Problem.Status, "problem"
@@ -323,7 +356,7 @@ func (o Operation) address(values map[string][]string) string {
 func (d *data) with(name, value string) string {
 	q := url.Values{}
 	for n, list := range d.Query {
-		if n != "did" {
+		if n != "did" && n != "cursor" { // A page of another list is no page of this one.
 			q[n] = list
 		}
 	}
@@ -336,25 +369,31 @@ func (d *data) with(name, value string) string {
 // With returns the address of the view with another value of a parameter.
 func (d *data) With(name, value string) string { return d.with(name, value) }
 
+// dots stands in a path for a word of dots alone, which the parameter of this name then has.
+const dots = "~"
+
 // Link returns the address of a view: of the words of its path, each escaped. Pairs of parameters may follow "?".
 func (d *data) Link(words ...string) string {
-	path, q := "", url.Values{}
+	path, q, given := "", url.Values{}, map[string]bool{}
 	for i, word := range words {
 		if word == "?" {
 			for rest := words[i+1:]; len(rest) > 1; rest = rest[2:] {
-				if rest[1] != "" {
-					q.Set(rest[0], rest[1])
+				name, value := rest[0], rest[1]
+				if given[name] = true; value != "" && (d.All || name != "project" && name != "user") {
+					q.Set(name, value)
 				}
 			}
 			break
 		}
+		if strings.Trim(word, ".") == "" { // Browsers take a word of dots as a step up.
+			q.Set(dots, word)
+			word = dots
+		}
 		path += "/" + url.PathEscape(word)
 	}
-	if d.All {
-		for name, value := range map[string]string{"project": d.Scope.Project, "user": d.Scope.User, "agent": d.Scope.Agent} {
-			if value != "" && !q.Has(name) {
-				q.Set(name, value)
-			}
+	for name, value := range map[string]string{"project": d.Scope.Project, "user": d.Scope.User, "agent": d.Scope.Agent} {
+		if value != "" && !given[name] && (d.All || name == "agent" && value != d.Pages.Scope.Agent) {
+			q.Set(name, value)
 		}
 	}
 	if path = cmp.Or(path, "/"); len(q) > 0 {
@@ -366,7 +405,10 @@ func (d *data) Link(words ...string) string {
 // Do returns the address of the form for an operation, with values of its parameters. It leads back to this view.
 func (d *data) Do(operation string, pairs ...string) string {
 	words := append([]string{"do", operation, "?"}, pairs...)
-	return d.Link(append(words, "back", d.with("did", ""))...)
+	if !slices.Contains(pairs, "back") {
+		words = append(words, "back", d.with("did", ""))
+	}
+	return d.Link(words...)
 }
 
 // LinkFor returns the address of the overview of another scope.
@@ -380,6 +422,16 @@ type listed struct {
 	Rows  any
 	Graph graph
 }
+
+// WithMain returns the data of the page with another value as its own, for the template of another view.
+func (d *data) WithMain(value any) *data {
+	other := *d
+	other.Main = value
+	return &other
+}
+
+// Onward returns true on a page that leads on by itself. A form is opened only by hand: a link elsewhere may have filled it.
+func (d *data) Onward() bool { return d.View == "onward" && !strings.HasPrefix(d.Path, "/do/") }
 
 // List returns the rows for a template that several views have.
 func (d *data) List(rows any) listed { return listed{data: d, Rows: rows} }

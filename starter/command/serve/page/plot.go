@@ -117,6 +117,10 @@ func tokens(days any) plot {
 		series{"out", "good", func(d build.Day) float64 { return float64(d.Usage.OutputTokens + d.Usage.ThoughtTokens) }})
 }
 
+func costs(days any) plot {
+	return newPlot("Cost of models", "$%.2f", days, series{"spent", "warn", func(d build.Day) float64 { return d.Usage.CostUSD }})
+}
+
 func waits(days any) plot {
 	return newPlot("Longest wait in a queue", "%.1f s", days, series{"waited", "warn", func(d build.Day) float64 { return d.MaxWait }})
 }
@@ -142,9 +146,9 @@ type graph struct {
 // box is an entity of the graph.
 type box struct {
 	X, Y, Width, Height int
-	// Class is the type of the entity, or done if a task need not wait for it.
+	// Class is the type of the entity, and Settled is true if no task need wait for it any longer.
 	Class, Title, Whole, ID string
-	IsTask                  bool
+	IsTask, Settled         bool
 	level                   int
 }
 
@@ -166,6 +170,7 @@ func newGraph(tasks any) graph {
 		add(t.Task.ID, string(t.Task.Type), t.Task.Title)
 		for _, b := range t.Blockers {
 			add(b.Effective.ID, string(b.Effective.Type), cmp.Or(b.Effective.Title, b.Title))
+			boxes[b.Effective.ID].Settled = !b.Effective.Open
 			edges = append(edges, edge{b.Effective.ID, t.Task.ID})
 		}
 	}

@@ -16,7 +16,7 @@ type view struct {
 	// reads are made at once. The first one is the page's own: it takes the parameters of the address too, and its problem is
 	// the page's. The others may fail.
 	reads []read
-	// then returns a read that needs the answer of the first one, if there is one.
+	// then returns a read whose parameters come from the answer of the first one, or false.
 	then func(main any) (read, bool)
 	// optional views show that there is nothing yet instead of a problem.
 	optional bool
@@ -31,6 +31,8 @@ type read struct {
 	fixed map[string]string
 	// takes are the parameters that the address may set.
 	takes []string
+	// everyone is true for a read that is not about the scope of the page. Only a server of all makes it.
+	everyone bool
 }
 
 // values returns the parameters of the read.
@@ -65,6 +67,8 @@ func (r read) values(d *data, o Operation) map[string][]string {
 const (
 	someItems = "8"
 	allTasks  = "500"
+	// lastSessions are those among which the overview looks for failed builds.
+	lastSessions = "200"
 )
 
 type fixed = map[string]string
@@ -78,16 +82,19 @@ func views() []view {
 			{name: "conflicts", operation: "conflicts", fixed: fixed{"limit": someItems}},
 			{name: "proposals", operation: "proposals", fixed: fixed{"limit": someItems}},
 			{name: "done", operation: "tasks", fixed: fixed{"reported_done": "true", "limit": someItems}},
-			{name: "failed", operation: "builds-list", fixed: fixed{"status": "failed", "limit": someItems}},
 			{name: "dreams", operation: "dream-list", fixed: fixed{"limit": someItems}},
-			{name: "sessions", operation: "sessions", fixed: fixed{"limit": someItems}},
+			{name: "sessions", operation: "sessions", fixed: fixed{"limit": lastSessions}},
 			{name: "queue", operation: "queue"},
+			{name: "scopes", operation: "health", everyone: true},
 		}},
 		{path: "/sessions", template: "sessions", title: "Sessions", reads: []read{{operation: "sessions", takes: []string{"cursor", "limit"}}}},
 		{path: "/sessions/{session}", template: "session", title: "Session", reads: []read{
 			{operation: "session-read", takes: []string{"cursor", "limit", "from", "tools", "proven"}},
 			{name: "size", operation: "session-show"},
 			{name: "builds", operation: "builds-list", fixed: fixed{"session": "{session}", "limit": someItems}},
+		}},
+		{path: "/sessions/{session}/builds", template: "sessionbuilds", title: "Builds of a session", reads: []read{
+			{operation: "builds-list", fixed: fixed{"session": "{session}", "limit": someItems}},
 		}},
 		{path: "/search", template: "search", title: "Search", ready: func(d *data) bool { return strings.TrimSpace(d.Query.Get("query")) != "" }, reads: []read{
 			{operation: "search", takes: []string{"query", "kind", "type", "stage", "status", "session", "superseded", "from", "to", "as_of", "cursor"}},

@@ -11,6 +11,14 @@ document.addEventListener('click', (event) => {
     }
   }
 })
+// A dialog that cannot be filled is opened as a page, which says why.
+document.addEventListener('htmx:responseError', (event) => {
+  if (event.detail.target.id === 'dialog' && event.detail.xhr.status !== 401) location = event.detail.pathInfo.requestPath
+})
+// A page that comes back from the browser's memory may be sent again.
+addEventListener('pageshow', () => {
+  for (const form of document.forms) delete form.dataset.sent
+})
 // A slash goes to the search, as on other pages of this kind.
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select')) return
