@@ -115,7 +115,7 @@ func TestServeProblems(t *testing.T) {
 		detail, next     string
 	}{
 		{"GET", "/v1/none", "", 404, "GET /v1/none", "GET /openapi.json"},
-		{"GET", "/", "", 404, "no such endpoint", "GET /openapi.json"},
+		{"GET", "/none", "", 404, "no such endpoint", "GET /openapi.json"},
 		{"PUT", "/v1/facts", "{}", 405, "PUT /v1/facts", "use GET or POST"},
 		{"GET", "/v1/search", "", 400, "query is missing", "GET /openapi.json describes GET /v1/search"},
 		{"GET", "/v1/search?query=%20", "", 400, "query is empty", "correct"},
