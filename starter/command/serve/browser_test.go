@@ -42,7 +42,7 @@ type browser struct {
 }
 
 // openBrowser starts a browser that is logged in by the one-time link.
-func openBrowser(t *testing.T, address, entrance string) *browser {
+func openBrowser(t *testing.T, address, entrance string, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -55,6 +55,7 @@ func openBrowser(t *testing.T, address, entrance string) *browser {
 		t.Skip("no chromium is installed: the pages are not tried in a browser")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
+	options = append(options, more...)
 	parent, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(parent)
@@ -199,7 +200,8 @@ func TestPagesInABrowser(t *testing.T) {
 	b.do(write("input[name=password]", a.token+"\r"), see(".figures"))
 }
 
-// A server of all shows each project by itself, and leads to the others. Its views of batches, schedules and erasures work.
+// A server of all shows each project by itself, and leads to the others. Its views of batches, schedules and erasures work. It is
+// read in the dark.
 func TestPagesOfAll(t *testing.T) {
 	t.Parallel()
 	c := commandtest.SharedCLI(t)
@@ -207,7 +209,8 @@ func TestPagesOfAll(t *testing.T) {
 	o := c.Process(commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", commandtest.Decision)), "--session", "..", "--project", project)
 	require.Zero(t, o.Code, o)
 	a := start(c, t, "--all")
-	b := openBrowser(t, a.url, a.entrance)
+	b := openBrowser(t, a.url, a.entrance, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+	require.True(t, eval[bool](b, "matchMedia('(prefers-color-scheme: dark)').matches"))
 	b.open("/")
 	b.do(click(`a[href*="`+url.QueryEscape(project)+`"]`), see(".figures"))
 	require.Equal(t, "1", eval[string](b, "document.querySelector('.figure b').textContent"))
