@@ -2,6 +2,9 @@ package serve_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -322,6 +326,14 @@ func TestPagesAccess(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, send("GET", a.url+"/", nil, forged).StatusCode, name)
 		require.Equal(t, http.StatusUnauthorized, send("GET", a.url+"/v1/tasks", nil, forged).StatusCode, name)
 	}
+	made := func(until time.Time) string {
+		secret := sha256.Sum256([]byte(a.token))
+		mac, text := hmac.New(sha256.New, secret[:]), strconv.FormatInt(until.Unix(), 36)+".x"
+		mac.Write([]byte("session " + text))
+		return first.Cookies()[0].Name + "=" + text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	}
+	require.Equal(t, http.StatusOK, send("GET", a.url+"/do/facts-add", nil, made(time.Now().Add(time.Hour))).StatusCode)
+	require.Equal(t, http.StatusSeeOther, send("GET", a.url+"/do/facts-add", nil, made(time.Now().Add(-time.Second))).StatusCode, "a login ends")
 	form := url.Values{"content": {"x"}}
 	require.Equal(t, http.StatusForbidden, send("POST", a.url+"/do/facts-add", form, cookie).StatusCode, "a change needs the token of its form")
 	require.Equal(t, http.StatusForbidden, send("POST", a.url+"/do/facts-add", form, "").StatusCode)
