@@ -24,10 +24,9 @@ func readBasicMemory(s *source, b *builder) error {
 	if err != nil {
 		return err
 	}
-	n, ok := readNote(data)
-	if !ok {
-		b.skip(1, "the note has no YAML head")
-		return nil
+	n, err := readNote(data)
+	if err != nil || len(n.head) == 0 {
+		return cmp.Or(err, errNoHead)
 	}
 	b.sessionOf(n, n.field("permalink"))
 	m := recalled{by: "basic-memory", at: b.timeText(1, cmp.Or(n.field("modified"), n.field("created"), n.field("created_at"), n.field("date")))}

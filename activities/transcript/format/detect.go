@@ -63,13 +63,21 @@ func plainHead(head []byte) []byte {
 	return bytes.TrimPrefix(head, utf8BOM)
 }
 
-// fits returns an error if a source does not begin like memory of the format's system.
-func (f *Format) fits(head []byte) error {
+// fits returns an error if a source does not begin like memory of the format's system. The YAML head of a note may be longer
+// than the bytes at hand: its reader decides.
+func (f *Format) fits(head []byte, whole bool) error {
 	head = plainHead(head)
+	if !whole && f.readText != nil && (bytes.HasPrefix(head, []byte("---\n")) || bytes.HasPrefix(head, []byte("---\r\n"))) {
+		return nil
+	}
 	if f.isText != nil && f.isText(head) || f.isRecord != nil && startsJSON(head) && slices.ContainsFunc(probe(head), f.isRecord) {
 		return nil
 	}
-	return fmt.Errorf("%w: it is no memory of %s: %s", ErrNotTranscript, f.Title, f.Files)
+	return f.unfit()
+}
+
+func (f *Format) unfit() error {
+	return fmt.Errorf("%w: not an export of %s: %s", ErrNotTranscript, f.Title, f.Files)
 }
 
 func startsJSON(head []byte) bool {

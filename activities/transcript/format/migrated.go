@@ -2,6 +2,8 @@ package format
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -138,12 +140,23 @@ func SplitHead(data []byte) (head, body string, line int, ok bool) {
 	return strings.TrimPrefix(head, "\n"), body, strings.Count(head, "\n") + 3, true
 }
 
-// readNote reads a Markdown file. It returns false if the file has no head that is a YAML mapping.
-func readNote(data []byte) (n note, ok bool) {
+// errNoHead means that a file does not begin with a YAML mapping.
+var errNoHead = errors.New("no YAML head")
+
+// readNote reads a Markdown file. The error is errNoHead, or names the line of the head that is not YAML.
+func readNote(data []byte) (n note, err error) {
+	ok := false
 	if n.yaml, n.body, n.line, ok = SplitHead(data); !ok {
-		return n, false
+		return n, errNoHead
 	}
-	return n, yaml.Unmarshal([]byte(n.yaml), &n.head) == nil && n.head != nil
+	// A line break in place of the first line makes YAML count as the file does.
+	if err := yaml.Unmarshal([]byte("\n"+n.yaml), &n.head); err != nil {
+		return n, fmt.Errorf("the head between the lines of --- is not valid YAML: %w: correct that line, such as by quotes around a value with a colon", err)
+	}
+	if n.head == nil {
+		return n, errNoHead
+	}
+	return n, nil
 }
 
 // field returns a text of the head.
@@ -178,8 +191,8 @@ func (b *builder) sessionOf(n note, id string) {
 	b.useSession(id).Title = clean(n.field("title"))
 }
 
-// hasHead recognizes a note by its first bytes, which may end in the body.
+// hasHead recognizes a note by its first bytes, which may end in the body. A head with an error in it is one.
 func hasHead(head []byte) bool {
-	n, ok := readNote(head)
-	return ok && len(n.head) > 0
+	n, err := readNote(head)
+	return len(n.head) > 0 || err != nil && !errors.Is(err, errNoHead)
 }

@@ -78,3 +78,42 @@ func TestLongNote(t *testing.T) {
 		require.Equal(t, without.Replace(strings.ToValidUTF8(text, "\uFFFD")), without.Replace(joined), "%q", unit)
 	}
 }
+
+// sessionOf returns a session as starter export writes it, with so many messages and blocks.
+func sessionOf(messages, blocks int) string {
+	return "---\ntype: Session\nsession: s\nmessages:\n" +
+		strings.Repeat("  - { role: user, kind: text, at: 2026-03-01T09:00:01Z, author: Ann, id: \"0123456789abcdef0123456789abcdef\" }\n", messages) +
+		"---\n\n" + strings.Repeat("```text\nWe use ClickHouse.\n```\n\n", blocks)
+}
+
+// A head may be longer than the bytes by which a format is recognized.
+func TestLongHead(t *testing.T) {
+	t.Parallel()
+	sessions, err := Parse(t.Context(), strings.NewReader(sessionOf(5000, 5000)), Options{Name: "s.md", Format: "okf"})
+	require.NoError(t, err)
+	require.Len(t, sessions[0].Messages, 5000)
+	tags := "tags: [" + strings.Repeat("coffee, ", headSize/8) + "tea]\n"
+	sessions, err = Parse(t.Context(), strings.NewReader("---\ntitle: x\n"+tags+"---\n- [method] Grind.\n"), Options{Name: "s.md", Format: "basic-memory"})
+	require.NoError(t, err)
+	require.Equal(t, "Grind.", sessions[0].Messages[len(sessions[0].Messages)-1].Text)
+	for _, format := range []string{"okf", "basic-memory"} {
+		_, err = Parse(t.Context(), strings.NewReader("---\n"+tags), Options{Name: "s.md", Format: format})
+		require.ErrorIs(t, err, ErrNotTranscript, format)
+	}
+	_, err = Parse(t.Context(), strings.NewReader("---\n"+tags+"---\nNo type.\n"), Options{Name: "s.md", Format: "okf"})
+	require.ErrorIs(t, err, ErrNotTranscript)
+}
+
+// A damaged note is an error that names the file, the fault and the remedy: it is neither passed over nor read in part.
+func TestDamagedNote(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		sessionOf(3, 2): "the head describes 3 messages and the body holds 2 fenced blocks: restore",
+		"---\ntype: Reference\ntitle: a: b\n---\nText.\n": "line 3: mapping values are not allowed in this context: correct that line",
+	} {
+		_, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "dir/s.md", Format: "okf"})
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, `"dir/s.md"`)
+		require.NotErrorIs(t, err, ErrNotTranscript)
+	}
+}

@@ -2,6 +2,8 @@ package format
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,10 +29,15 @@ const (
 	OKFCore    = "core"
 )
 
-// isConcept recognizes a concept: it has a type. Index files and logs have none.
+// isConcept recognizes a concept, or a head with an error in it.
 func isConcept(head []byte) bool {
-	n, ok := readNote(head)
-	return ok && n.field("type") != "" && !slices.Contains([]string{OKFFact, OKFProfile, OKFCore}, n.field("memory"))
+	n, err := readNote(head)
+	return n.isConcept() || err != nil && !errors.Is(err, errNoHead)
+}
+
+// isConcept reports whether the note has a type. Index files and logs have none.
+func (n note) isConcept() bool {
+	return n.field("type") != "" && !slices.Contains([]string{OKFFact, OKFProfile, OKFCore}, n.field("memory"))
 }
 
 // footnote is the marker of a source, or its definition, which is a line.
@@ -41,14 +48,13 @@ func readConcept(s *source, b *builder) error {
 	if err != nil {
 		return err
 	}
-	n, ok := readNote(data)
-	if !ok {
-		b.skip(1, "the concept has no YAML head")
-		return nil
+	n, err := readNote(data)
+	if err != nil || !n.isConcept() {
+		return cmp.Or(err, errNoHead)
 	}
 	b.sessionOf(n, n.field("session"))
-	if n.field("type") == "Session" && b.conversationOf(n) {
-		return nil
+	if described, ok := n.head["messages"].([]any); ok && n.field("type") == "Session" {
+		return b.conversationOf(n, described)
 	}
 	m := recalled{
 		by: cmp.Or(n.field("generated", "by"), "okf"), at: b.timeText(1, cmp.Or(n.field("generated", "at"), n.field("timestamp"))),
@@ -62,13 +68,12 @@ func readConcept(s *source, b *builder) error {
 	return nil
 }
 
-// conversationOf reads the messages of a session, each of which is a fenced block below its description in the head. It
-// returns false if the blocks and the descriptions do not match.
-func (b *builder) conversationOf(n note) bool {
-	described, ok := n.head["messages"].([]any)
+// conversationOf reads the messages of a session, which the head describes and the body holds as fenced blocks.
+func (b *builder) conversationOf(n note, described []any) error {
 	blocks := blocksOf(n.body)
-	if !ok || len(described) != len(blocks) {
-		return false
+	if len(described) != len(blocks) {
+		return fmt.Errorf("the head describes %d messages and the body holds %d fenced blocks: restore the missing ones, or export the session again",
+			len(described), len(blocks))
 	}
 	for i, d := range described {
 		about := note{head: map[string]any{"m": d}}
@@ -85,7 +90,7 @@ func (b *builder) conversationOf(n note) bool {
 		b.redact(&m)
 		b.append(m)
 	}
-	return true
+	return nil
 }
 
 // block is a fenced block with its first line.

@@ -178,7 +178,9 @@ func parse(ctx context.Context, r io.Reader, opts Options) (_ []*Session, as str
 	}
 	if f != nil {
 		b.format = f.Name
-		err = f.parse(src, b)
+		if err = f.parse(src, b); errors.Is(err, errNoHead) {
+			err = f.unfit()
+		}
 		as = " as " + b.format
 	}
 	if err = cmp.Or(b.err, err); err != nil {
@@ -272,7 +274,7 @@ func (s *source) format() (*Format, error) {
 		switch {
 		case err != nil || s.blank():
 		case f.migrated:
-			err = f.fits(s.head)
+			err = f.fits(s.head, s.whole)
 		case s.opts.Detected:
 			_, err = detect(s.opts.Name, s.head)
 		}
