@@ -70,7 +70,7 @@ func (a *Access) Roots() []string {
 
 // ReadSource reads the sessions of the input's file, if the input may name it.
 func (a *Access) ReadSource(ctx context.Context, in schema.ProcessSessionInput) ([]*Session, schema.Source, error) {
-	opts := format.Options{Format: in.Format, KeepTakenOut: a.keepsRaw()}
+	opts := format.Options{Format: in.Format, User: in.User, KeepTakenOut: a.keepsRaw()}
 	return readSource(ctx, in.URI, opts, func(path string) (*handle, error) { return a.resolve(path, in) })
 }
 

@@ -242,7 +242,7 @@ func (l *lister) add(ctx context.Context, file, after string) (found bool, err e
 		}
 	}
 	in.URI, in.Grant = uri, ""
-	sessions, source, err := readSource(ctx, uri, format.Options{Format: in.Format}, func(path string) (*handle, error) {
+	sessions, source, err := readSource(ctx, uri, format.Options{Format: in.Format, User: in.User}, func(path string) (*handle, error) {
 		f, err := l.resolve(path)
 		if err == nil {
 			in.Grant, err = l.access.grantBelow(f, in, l.granted)

@@ -49,6 +49,7 @@ func readBasicMemory(s *source, b *builder) error {
 			prose.WriteString(line)
 		case found != nil:
 			flush(at + 1)
+			b.context(at, m, "["+found[1]+"]")
 			m.text = found[2]
 			b.state(at, m)
 		case relation.MatchString(bare):

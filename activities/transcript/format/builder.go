@@ -53,6 +53,8 @@ type builder struct {
 	// record is the harness's note of the tool's result that is being read, and failed says that the call failed.
 	record gjson.Result
 	failed bool
+	// owners are the users whom the items of a migrated file belong to.
+	owners map[string]bool
 	// noResults says that the source has no results of tools.
 	noResults bool
 	// err is the first limit that the source exceeded. Nothing is added from then on.
@@ -89,7 +91,7 @@ type session struct {
 var allMarks = sync.OnceValue(func() *marks { return marksOf(registry) })
 
 func newBuilder(ctx context.Context, opts Options) *builder {
-	return &builder{marks: allMarks(), known: allTools(), answering: answering(), byID: make(map[string]*session), ctx: ctx, opts: opts}
+	return &builder{marks: allMarks(), known: allTools(), answering: answering(), byID: make(map[string]*session), owners: make(map[string]bool), ctx: ctx, opts: opts}
 }
 
 // count counts something that is bounded.

@@ -21,6 +21,7 @@ var engram = Format{
 				b.skip(line, reasonNoRecord)
 				continue
 			}
+			b.own(item.Get("user_id"))
 			b.useSession(joined("engram", item.Get("project_id").String(), item.Get("user_id").String(), item.Get("properties.conversation_id").String()))
 			b.claim(line, m, item, "project_id", "user_id", "group", "topic", "properties", "score", "created_at")
 			b.state(line, m)

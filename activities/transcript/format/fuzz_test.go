@@ -23,7 +23,7 @@ func addSeeds(f *testing.F, add func(name, format string, data []byte)) {
 func FuzzParse(f *testing.F) {
 	addSeeds(f, func(name, format string, data []byte) { f.Add(name, format, data) })
 	f.Fuzz(func(t *testing.T, name, format string, data []byte) {
-		opts := Options{Name: name, Format: format, MaxLine: 1 << 16, MaxDocument: 1 << 18}
+		opts := Options{Name: name, Format: format, MaxLine: 1 << 16, MaxDocument: 1 << 18, Now: sampleTime}
 		sessions, err := Parse(t.Context(), bytes.NewReader(data), opts)
 		if err != nil {
 			return

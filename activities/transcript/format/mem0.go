@@ -15,15 +15,18 @@ var mem0 = Format{
 		for _, item := range itemsOf(rec, "results", "memories") {
 			m := recalled{
 				id: item.Get("id").String(), by: "mem0", text: item.Get("memory").String(),
-				at: b.time(line, firstOf(item, "updated_at", "created_at")),
+				at:    b.time(line, firstOf(item, "updated_at", "created_at")),
+				ended: b.ended(line, item.Get("expiration_date").String()),
 			}
 			if m.text == "" {
 				b.skip(line, reasonNoRecord)
 				continue
 			}
+			b.own(item.Get("user_id"))
 			b.useSession(joined("mem0", item.Get("user_id").String(), item.Get("agent_id").String(), item.Get("run_id").String()))
 			b.claim(line, m, item, "user_id", "agent_id", "run_id", "app_id", "actor_id", "role", "categories", "metadata", "score", "expiration_date", "created_at")
 			b.state(line, m)
 		}
+		b.claim(line, recalled{by: "mem0"}, rec, "relations") // Those of the graph store, as it lists them next to the results.
 	}),
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -49,6 +52,67 @@ func (b *builder) state(line int, m recalled) {
 		said.Role, said.Kind = schema.RoleSystem, schema.KindContext
 	}
 	b.add(said)
+}
+
+// ended reports whether the time at which an item ends has come. One that cannot be read counts as past.
+func (b *builder) ended(line int, at string) bool {
+	return at != "" && !b.opts.Now.Before(b.timeText(line, at))
+}
+
+// own notes the user whom an item belongs to.
+func (b *builder) own(user gjson.Result) {
+	if name := user.String(); name != "" {
+		b.owners[name] = true
+	}
+}
+
+// checkMigrated returns an error if the file belongs to several users or nothing in it can be read. Where a file of Zep
+// names several speakers, the words of the others become statements, which prove nothing.
+func (b *builder) checkMigrated() error {
+	if len(b.owners) > 1 {
+		return fmt.Errorf("it holds memory of %d users, %s: split it by user_id, and migrate each part with --user",
+			len(b.owners), language.Clip(strings.Join(slices.Sorted(maps.Keys(b.owners)), ", "), maxReason))
+	}
+	speakers, messages := map[string]bool{}, 0
+	for _, s := range b.sessions {
+		messages += len(s.Messages)
+		for _, m := range s.Messages {
+			if m.Trust() == schema.TrustUser && m.Author != "" {
+				speakers[m.Author] = true
+			}
+		}
+	}
+	if first := b.firstSkip(); messages == 0 && first.Reason != "" {
+		return fmt.Errorf("nothing in it can be read: line %d: %s: split it, or export it again", first.Line, first.Reason)
+	}
+	if len(speakers) < 2 || b.format != zep.Name {
+		return nil
+	}
+	for _, s := range b.sessions {
+		for i := range s.Messages {
+			m := &s.Messages[i]
+			if m.Trust() != schema.TrustUser || m.Author == "" || strings.EqualFold(m.Author, b.opts.User) {
+				continue
+			}
+			m.Role, m.Kind = schema.RoleAssistant, schema.KindStatement
+			if len(m.Text) > schema.MaxStatementBytes {
+				m.Role, m.Kind = schema.RoleSystem, schema.KindContext
+			}
+		}
+	}
+	return nil
+}
+
+// firstSkip returns the first place that could not be read; empty for none.
+func (b *builder) firstSkip() schema.Skipped {
+	listed := b.pending.listed
+	for _, s := range b.sessions {
+		listed = append(listed, s.skips.listed...)
+	}
+	if len(listed) == 0 {
+		return schema.Skipped{}
+	}
+	return listed[0]
 }
 
 // breakOf returns the place to divide a text that is too long: after a paragraph, a line, or a character.

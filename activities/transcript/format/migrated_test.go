@@ -3,6 +3,7 @@ package format
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -116,4 +117,93 @@ func TestDamagedNote(t *testing.T) {
 		require.ErrorContains(t, err, `"dir/s.md"`)
 		require.NotErrorIs(t, err, ErrNotTranscript)
 	}
+}
+
+func textsOf(t *testing.T, format, text string, opts Options) (all []string) {
+	t.Helper()
+	opts.Name, opts.Format = "dir/x.md", format
+	sessions, err := Parse(t.Context(), strings.NewReader(text), opts)
+	require.NoError(t, err, text)
+	for _, s := range sessions {
+		for _, m := range s.Messages {
+			all = append(all, string(m.Trust())+" "+m.Author+": "+m.Text)
+		}
+	}
+	return all
+}
+
+// I10: a file with memory of several users is not taken in as memory of one.
+func TestI10MigratedFileOfSeveralUsers(t *testing.T) {
+	t.Parallel()
+	for format, text := range map[string]string{
+		"mem0":   `[{"id": "1", "memory": "Likes tea.", "user_id": "bob"}, {"id": "2", "memory": "Likes milk.", "user_id": "ann"}]`,
+		"engram": `{"memories": [{"content": "a", "topic": "t", "user_id": "bob"}, {"content": "b", "topic": "t", "user_id": "ann"}]}`,
+		"zep":    `{"user_id": "bob", "edges": [{"uuid": "1", "fact": "Likes tea.", "user_id": "ann"}]}`,
+	} {
+		_, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "x.json", Format: format})
+		require.ErrorContains(t, err, "memory of 2 users, ann, bob: split it by user_id", format)
+	}
+	const thread = `{"messages": [{"uuid": "1", "role": "user", "name": "Ann", "content": "I am Ann."}, {"uuid": "2", "role": "user", "name": "Bob", "content": "I am Bob."}]}`
+	require.Equal(t, []string{"user Ann: I am Ann.", "agent Bob: I am Bob."}, textsOf(t, "zep", thread, Options{User: "ann"}))
+	require.Equal(t, []string{"agent Ann: I am Ann.", "agent Bob: I am Bob."}, textsOf(t, "zep", thread, Options{User: "default"}))
+}
+
+// An item ends at the time that its system gives, and not before.
+func TestMigratedItemEnds(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ format, text string }{
+		{"mem0", `[{"memory": "X.", "expiration_date": "2026-06-01"}]`},
+		{"zep", `[{"uuid": "1", "fact": "X.", "invalid_at": "2026-06-01T00:00:00Z"}]`},
+		{"zep", `[{"uuid": "1", "fact": "X.", "invalid_at": "2027-06-01T00:00:00Z", "expired_at": "2026-06-01T00:00:00Z"}]`},
+		{"okf", "---\ntype: Reference\nstale_after: 2026-06-01\n---\nX.\n"},
+	} {
+		last := func(now time.Time) string {
+			texts := textsOf(t, c.format, c.text, Options{Now: now})
+			return texts[len(texts)-1][:6]
+		}
+		require.Equal(t, "agent ", last(at.Add(-time.Second)), c.text)
+		require.Equal(t, "system", last(at), c.text)
+	}
+}
+
+// Footnotes of sources go, and no other text that looks like one.
+func TestFootnotes(t *testing.T) {
+	t.Parallel()
+	const head = "---\ntype: Reference\nsources: [{ id: m3 }, { id: 4 }]\n---\n"
+	for body, want := range map[string]string{
+		"Match `[^0-9]+` or [^0-9]+.[^m3]\n\n[^m3]: Minutes": "Match `[^0-9]+` or [^0-9]+.",
+		"A `[^m3]` b[^m3][^4].\n\n[^m3]: x\n[^4]: y\n":       "A `[^m3]` b.",
+		"~~~\n[^m3]: x\n~~~\nB[^m3].\n\n[^note]: z\n":        "~~~\n[^m3]: x\n~~~\nB.\n\n[^note]: z",
+	} {
+		texts := textsOf(t, "okf", head+body, Options{})
+		require.Equal(t, "agent okf: "+want, texts[len(texts)-1])
+	}
+}
+
+// An episode of messages is a conversation.
+func TestGraphitiMessages(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string][]string{
+		`Ann: Hello.\nNote: it rains.\nassistant: Hi.`: {"user Ann: Hello.\nNote: it rains.", "assistant : Hi."},
+		`Ann(user): Hello.\nRob(assistant): Hi.\nyou`:  {"user Ann: Hello.", "assistant Rob: Hi.\nyou"},
+		`Ann: Hello.`: {"user Ann: Hello."},
+		`it rains.`:   {"agent zep: it rains."},
+	} {
+		text := `[{"uuid": "e", "source": "message", "content": "` + content + `"}]`
+		require.Equal(t, want, textsOf(t, "zep", text, Options{})[1:], content)
+	}
+}
+
+// Relations are kept, and an export in one line is read whole or refused.
+func TestMem0(t *testing.T) {
+	t.Parallel()
+	const text = `{"results": [{"memory": "Likes tea."}], "relations": [{"source": "ann", "relationship": "likes", "target": "tea"}]}`
+	for _, opts := range []Options{{}, {MaxLine: 20}} {
+		texts := textsOf(t, "mem0", text, opts)
+		require.Equal(t, "agent mem0: Likes tea.", texts[0])
+		require.Contains(t, texts[1], `system mem0: {"relations": [`)
+	}
+	_, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "x.json", Format: "mem0", MaxLine: 20, MaxDocument: 40})
+	require.ErrorContains(t, err, "split it")
 }

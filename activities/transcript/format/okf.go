@@ -12,7 +12,8 @@ import (
 )
 
 // okf reads a concept of the Open Knowledge Format. Its head is context, with the sources, the checks and the end of validity
-// that it claims, and its body is a statement by the actor who generated it. The body of a deprecated concept is context, too.
+// that it claims, and its body is a statement by the actor who generated it. The body of a deprecated or
+// stale concept is context, too.
 // A concept of the type Session, as starter export writes it, has the messages of a session as they were.
 var okf = Format{
 	Name: "okf", Title: "Open Knowledge Format 0.2", Files: "concepts (Markdown with a YAML head)",
@@ -40,8 +41,48 @@ func (n note) isConcept() bool {
 	return n.field("type") != "" && !slices.Contains([]string{OKFFact, OKFProfile, OKFCore}, n.field("memory"))
 }
 
-// footnote is the marker of a source, or its definition, which is a line.
-var footnote = regexp.MustCompile(`(?m)^\[\^[^\]\s]+\]:.*\n?|\[\^[^\]\s]+\]`)
+// footnote is the label of a source, or a span of code, where a label is text. definition is a line that defines a label.
+var (
+	footnote   = regexp.MustCompile("`+[^`]+`+|" + `\[\^[^\]\s]+\]`)
+	definition = regexp.MustCompile(`^\[\^([^\]\s]+)\]:`)
+)
+
+// withoutFootnotes returns the body without the labels of its sources, and their definitions at its end.
+func (n note) withoutFootnotes() string {
+	ids := map[string]bool{}
+	sources, _ := n.head["sources"].([]any)
+	for _, s := range sources {
+		if s, ok := s.(map[string]any); ok && s["id"] != nil {
+			ids[fmt.Sprint(s["id"])] = true
+		}
+	}
+	body := strings.TrimSpace(n.body)
+	for {
+		at := strings.LastIndexByte(body, '\n') + 1
+		if found := definition.FindStringSubmatch(body[at:]); found == nil || !ids[found[1]] {
+			break
+		}
+		body = strings.TrimSpace(body[:at])
+	}
+	var out strings.Builder
+	f := fences{text: body}
+	for at := 0; at < len(body); {
+		_, next := lineAt(body, at)
+		if f.enter(at); at < f.end {
+			next = f.end
+			out.WriteString(body[at:next])
+		} else {
+			out.WriteString(footnote.ReplaceAllStringFunc(body[at:next], func(label string) string {
+				if strings.HasPrefix(label, "`") || !ids[label[2:len(label)-1]] {
+					return label
+				}
+				return ""
+			}))
+		}
+		at = next
+	}
+	return out.String()
+}
 
 func readConcept(s *source, b *builder) error {
 	data, err := s.all()
@@ -58,10 +99,10 @@ func readConcept(s *source, b *builder) error {
 	}
 	m := recalled{
 		by: cmp.Or(n.field("generated", "by"), "okf"), at: b.timeText(1, cmp.Or(n.field("generated", "at"), n.field("timestamp"))),
-		ended: n.field("status") == "deprecated",
+		ended: n.field("status") == "deprecated" || b.ended(1, n.field("stale_after")),
 	}
 	b.context(1, m, n.yaml)
-	if m.text = strings.TrimSpace(footnote.ReplaceAllString(n.body, "")); m.text == "" {
+	if m.text = strings.TrimSpace(n.withoutFootnotes()); m.text == "" {
 		m.text = cmp.Or(n.field("description"), n.field("title"))
 	}
 	b.state(n.line, m)

@@ -98,6 +98,10 @@ type Options struct {
 	MaxSkipped int
 	// MaxTime bounds the reading of a source, with its redaction. Default: DefaultMaxTime.
 	MaxTime time.Duration
+	// User is the owner of the memory: where a file of Zep names several speakers, only this one speaks as the user.
+	User string
+	// Now decides whether a migrated item has ended. Default: the current time.
+	Now time.Time
 	// KeepTakenOut keeps the originals of redacted passages with the messages. Default: they are dropped.
 	KeepTakenOut bool
 }
@@ -111,6 +115,7 @@ func (o Options) withDefaults() Options {
 	o.MaxRecords = cmp.Or(o.MaxRecords, DefaultMaxRecords)
 	o.MaxSkipped = cmp.Or(o.MaxSkipped, DefaultMaxSkipped)
 	o.MaxTime = cmp.Or(o.MaxTime, DefaultMaxTime)
+	o.Now = cmp.Or(o.Now, time.Now())
 	return o
 }
 
@@ -178,10 +183,16 @@ func parse(ctx context.Context, r io.Reader, opts Options) (_ []*Session, as str
 	}
 	if f != nil {
 		b.format = f.Name
+		if f.migrated { // An export is often one line.
+			src.opts.MaxLine = max(src.opts.MaxLine, src.opts.MaxDocument)
+		}
 		if err = f.parse(src, b); errors.Is(err, errNoHead) {
 			err = f.unfit()
 		}
 		as = " as " + b.format
+		if f.migrated && err == nil {
+			err = b.checkMigrated()
+		}
 	}
 	if err = cmp.Or(b.err, err); err != nil {
 		return nil, as, err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,9 +27,12 @@ type sample struct {
 	data               []byte
 }
 
+// sampleTime is the time at which the samples are read.
+var sampleTime = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
 // options are those for a sample whose format is detected, if it can be.
 func (s sample) options() Options {
-	opts := Options{Name: s.name}
+	opts := Options{Name: s.name, Now: sampleTime}
 	if f, err := lookup(s.format); err == nil && f.migrated {
 		opts.Format = f.Name
 	}
@@ -106,7 +110,7 @@ func (s sample) requireRead(t *testing.T, f *Format) {
 	if f.readsItself() {
 		require.Equal(t, f.Name, sessions[0].Format)
 	}
-	named, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name, Format: f.Name})
+	named, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name, Format: f.Name, Now: sampleTime})
 	require.NoError(t, err)
 	require.Equal(t, sessions, named, "the format given reads what the format detected does")
 

@@ -1,6 +1,9 @@
 package format
 
 import (
+	"cmp"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -50,6 +53,8 @@ func zepRecord(b *builder, line int, rec gjson.Result) {
 // zepItem reads an item of a list in a record.
 func zepItem(b *builder, line int, of, item gjson.Result) {
 	m := recalled{id: item.Get("uuid").String(), by: "zep", at: b.time(line, firstOf(item, "valid_at", "created_at"))}
+	b.own(firstOf(item, "user_id"))
+	b.own(firstOf(of, "user_id"))
 	owner := func(kind string) string {
 		owner := firstOf(item, "thread_id", "session_id").String()
 		if owner == "" {
@@ -63,7 +68,7 @@ func zepItem(b *builder, line int, of, item gjson.Result) {
 	switch {
 	case item.Get("fact").Exists():
 		m.text = item.Get("fact").String()
-		m.ended = firstOf(item, "invalid_at", "expired_at").String() != ""
+		m.ended = b.ended(line, item.Get("invalid_at").String()) || b.ended(line, item.Get("expired_at").String())
 		b.useSession(owner("facts"))
 		b.claim(line, m, item, "name", "source_node_uuid", "target_node_uuid", "episodes", "attributes", "score", "created_at", "valid_at", "invalid_at", "expired_at")
 		b.state(line, m)
@@ -78,6 +83,52 @@ func zepItem(b *builder, line int, of, item gjson.Result) {
 	default:
 		b.skip(line, reasonNoRecord)
 	}
+}
+
+// roleInName is the label of a speaker in an episode that Zep's server wrote, such as "Ann(user)".
+var roleInName = regexp.MustCompile(`^(.*?) ?\((\w+)\)$`)
+
+// zepLines reads the messages in an episode of Graphiti, each of which begins with its speaker, as in "Ann: Hello". It returns
+// false if the first line has no speaker.
+func (b *builder) zepLines(m schema.Message) bool {
+	first, ok, id := "", false, m.SourceID
+	if first, _, ok = speaker(m.Text); !ok || !isName(first) && speakerRole(first) == "" {
+		return false
+	}
+	who, text, n := speakersOf(m.Text, false), m.Text, 0
+	var body strings.Builder
+	flush := func() {
+		if n++; n > 1 && id != "" {
+			m.SourceID = id + "#" + strconv.Itoa(n)
+		}
+		m.Text = trimBreaks(body.String())
+		b.addApart(m)
+		body.Reset()
+	}
+	eachLine(text, func(i int, line string, fenced bool) {
+		label, rest, ok := speaker(line)
+		name, said := label, cmp.Or(speakerRole(label), schema.RoleUser)
+		if in := roleInName.FindStringSubmatch(label); in != nil && speakerRole(in[2]) != "" {
+			name, said = in[1], speakerRole(in[2])
+		} else if ok = ok && !fenced; ok && label != first {
+			ok = false
+			if who != nil {
+				_, ok = who(label)
+			}
+		}
+		if ok && !fenced {
+			if i > 1 {
+				flush()
+			}
+			m.Role, m.Kind, m.Author, line = said, textKind(said), "", rest
+			if speakerRole(name) == "" {
+				m.Author = name
+			}
+		}
+		body.WriteString(line)
+	})
+	flush()
+	return true
 }
 
 // zepEpisode reads a message or a text that was given to Zep: the words are the speaker's.
@@ -99,7 +150,9 @@ func zepEpisode(b *builder, line int, m recalled, item gjson.Result) {
 			said.Role, said.Kind = schema.RoleTool, schema.KindToolResult
 			break
 		}
-		b.state(line, m)
+		if item.Get("source").Str != "message" || !b.zepLines(said) {
+			b.state(line, m)
+		}
 		return
 	}
 	if name := firstOf(item, "name", "role").String(); said.Role != schema.RoleTool && speakerRole(strings.ToLower(name)) == "" {
