@@ -18,31 +18,35 @@ func migrateCommand(a *command.App) *cobra.Command {
 			"starter migrate basic-memory ~/basic-memory --user ann",
 	}
 	f := cmd.Flags()
-	o := &ProcessOptions{flush: flushEnd}
+	o := &ProcessOptions{}
 	f.StringVar(&o.Input.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.Input.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.Input.Agent, "agent", "", "agent the memories belong to")
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
-	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are no memory of the system")
+	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are not an export of the system")
 	f.IntVar(&o.jobs, "jobs", schema.DefaultAtOnce, "sessions at a time")
 	o.given = func() []string { return command.GivenFlags(f, "detach", "verbose", "output") }
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		if err := command.OneOf("system", args[0], format.Migrated()); err != nil {
 			return err
 		}
-		o.Input.Format = args[0]
-		given := o.given
-		o.given = func() []string { return append(given(), "--format="+o.Input.Format) }
-		return process(ctx, a, o, args[1])
+		return o.migrate(ctx, a, args[0], args[1])
 	})
+}
+
+func (o *ProcessOptions) migrate(ctx context.Context, a *command.App, system, path string) error {
+	given := o.given
+	o.flush, o.Input.Format = flushEnd, system
+	o.given = func() []string { return append(given(), "--format="+system) }
+	return process(ctx, a, o, path)
 }
 
 // Migrate processes the files of another system's memory as sessions of the scope.
 func Migrate(ctx context.Context, a *command.App, system, path string, scope schema.Scope) error {
-	o := &ProcessOptions{flush: flushEnd, jobs: schema.DefaultAtOnce}
-	o.Input.Format, o.Input.Project, o.Input.User, o.Input.Agent = system, scope.Project, scope.User, scope.Agent
+	o := &ProcessOptions{jobs: schema.DefaultAtOnce}
+	o.Input.Project, o.Input.User, o.Input.Agent = scope.Project, scope.User, scope.Agent
 	o.given = func() []string {
-		return []string{"--format=" + system, "--project=" + scope.Project, "--user=" + scope.User, "--agent=" + scope.Agent}
+		return []string{"--project=" + scope.Project, "--user=" + scope.User, "--agent=" + scope.Agent}
 	}
-	return process(ctx, a, o, path)
+	return o.migrate(ctx, a, system, path)
 }
