@@ -266,3 +266,24 @@ func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]sc
 	}
 	return out, nil
 }
+
+// ErasedAt reports which of the positions of the stream an erasure has emptied or rewritten. Events with the id that filler
+// returns for their position don't count.
+func (s *Store) ErasedAt(ctx context.Context, stream string, positions []uint64, filler func(seq uint64) string) (map[uint64]bool, error) {
+	out := map[uint64]bool{}
+	for chunk := range slices.Chunk(positions, maxIDs) {
+		err := s.query(ctx, func(rows driver.Rows) error {
+			var seq uint64
+			var id string
+			err := rows.Scan(&seq, &id)
+			if id != filler(seq) {
+				out[seq] = true
+			}
+			return err
+		}, `SELECT seq, event_id FROM events_raw WHERE stream = ? AND seq IN ? AND startsWith(dedupe_key, 'event_erased/')`, stream, set(chunk))
+		if err != nil {
+			return nil, fmt.Errorf("read the erased positions of %q: %w", stream, err)
+		}
+	}
+	return out, nil
+}

@@ -181,7 +181,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "BeginShadow", "Count", "Digest", "Drain", "EndSwitch", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold", "Load", "MessageKeys", "MessageTimes", "OpenShadow", "Project", "ProjectAll",
+		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "BeginShadow", "Count", "Digest", "Drain", "EndSwitch", "ErasedAt", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold", "Load", "MessageKeys", "MessageTimes", "OpenShadow", "Project", "ProjectAll",
 		"ProjectTogether", "ProjectionStatuses", "ProjectorNames", "Read", "Replay", "RowHashes", "SaveOffsets", "Steady", "Stream", "Streams", "Totals", "Whole",
 	}, got)
 }

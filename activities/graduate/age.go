@@ -41,8 +41,30 @@ func clipped(title string) string { return text.Clip(title, maxTitle) }
 // expired returns the active entries of the project that are older than the half-life of their stage, by id.
 func (a *Activities) expired(ctx context.Context, project string, now time.Time) ([]aged, error) {
 	var out []aged
+	err := eachAged(ctx, a.conn, project, now.Add(-shortestLife()), func(e aged) {
+		var falls bool
+		if e.to, e.reason, falls = e.aging.demotion(now); falls {
+			out = append(out, e)
+		}
+	})
+	return out, err
+}
+
+// StaleAfter returns the ends of the half-lives of the project's active entries, by their ids.
+func StaleAfter(ctx context.Context, conn driver.Conn, project string) (map[string]time.Time, error) {
+	out := map[string]time.Time{}
+	return out, eachAged(ctx, conn, project, time.Now().Add(day), func(e aged) {
+		if life, ages := HalfLife(e.aging.stage, e.aging.of); ages {
+			last, _ := e.aging.last()
+			out[e.id] = last.Add(life)
+		}
+	})
+}
+
+// eachAged calls do for the active entries of the project that were last stated before the time, in the order of their ids.
+func eachAged(ctx context.Context, conn driver.Conn, project string, before time.Time, do func(aged)) error {
 	never := time.Unix(0, 0)
-	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var e aged
 		var of, stage string
 		var demoted bool
@@ -61,10 +83,7 @@ func (a *Activities) expired(ctx context.Context, project string, now time.Time)
 		if !demoted {
 			e.aging.demotedAt = time.Time{}
 		}
-		var falls bool
-		if e.to, e.reason, falls = e.aging.demotion(now); falls {
-			out = append(out, e)
-		}
+		do(e)
 		return nil
 	}, `SELECT e.entry_id, e.title, e.entry_type, e.stage, e.user, e.agent, e.created_ts, e.restated, c.confirmed, c.demoted,
 			c.fell, c.staged
@@ -80,9 +99,9 @@ func (a *Activities) expired(ctx context.Context, project string, now time.Time)
 			FROM entry_changes_raw FINAL WHERE project = ? AND kind IN ('answer', 'graduate_stage') GROUP BY entry_id
 		) AS c ON c.entry_id = e.entry_id
 		WHERE e.status = 'active' AND e.stage IN ('candidate', 'verified', 'certified') AND e.restated < ?
-		ORDER BY e.entry_id`, project, project, now.Add(-shortestLife()))
+		ORDER BY e.entry_id`, project, project, before)
 	if err != nil {
-		return nil, fmt.Errorf("read the age of entries of project %q: %w", project, err)
+		return fmt.Errorf("read the age of entries of project %q: %w", project, err)
 	}
-	return out, nil
+	return nil
 }

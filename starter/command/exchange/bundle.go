@@ -214,7 +214,7 @@ func (b *bundle) write(file, text string) error {
 // finish writes the listings and the log.
 func (b *bundle) finish(s Scope, at time.Time) error {
 	var root strings.Builder
-	fmt.Fprintf(&root, "---\nokf_version: %q\n---\n\n# %s\n\n", okfVersion, linkText("Memory of "+s.String()))
+	fmt.Fprintf(&root, "---\nokf_version: %q\nconcepts: %d\n---\n\n# %s\n\n", okfVersion, b.total, linkText("Memory of "+s.String()))
 	for _, dir := range slices.Sorted(maps.Keys(b.listed)) {
 		lines := b.listed[dir]
 		slices.Sort(lines)

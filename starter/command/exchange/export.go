@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,19 +98,53 @@ func (s *Scope) one(typed []string) error {
 	return nil
 }
 
-// emptyDirectory makes the directory, or returns an error if it contains something.
+// unfinished is the prefix of the directory in which an export is written. It is left behind if the program is killed.
+const unfinished = ".export-"
+
+// emptyDirectory makes the directory, or returns an error if it contains something other than unfinished exports.
 func emptyDirectory(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		err = os.MkdirAll(dir, 0o700)
-	case err == nil && len(entries) > 0:
+	case slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), unfinished) }):
 		return command.Usagef("%q is not empty: give a new directory", dir)
 	}
 	if err != nil {
 		return command.BadUsage(err)
 	}
 	return nil
+}
+
+// finished writes an export by means of a temporary directory, whose files appear in the directory once all are complete.
+func finished(dir string, write func(dir string) error) error {
+	temporary, err := os.MkdirTemp(dir, unfinished)
+	if err != nil {
+		return command.BadUsage(err)
+	}
+	defer func() { _ = os.RemoveAll(temporary) }()
+	if err := write(temporary); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(temporary)
+	if err != nil {
+		return err
+	}
+	// The index comes first, because it states the number of concepts.
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, e := range entries {
+		if err := os.Rename(filepath.Join(temporary, e.Name()), filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rank(e os.DirEntry) int {
+	if e.Name() == "index.md" {
+		return 0
+	}
+	return 1
 }
 
 // write writes the parts of the export.
@@ -126,8 +161,23 @@ func (x *exported) write(ctx context.Context, conn driver.Conn, part string) err
 		return fmt.Errorf("find the data of %s: %w", x.Scope, err)
 	}
 	if len(own.Streams)+len(own.Parts) == 0 {
-		return command.Missingf("there is nothing of %s", x.Scope)
+		return command.Missingf("no data for %s", x.Scope)
 	}
+	return finished(x.Dir, func(dir string) error {
+		if err := x.parts(ctx, log, conn, own, dir, part); err != nil {
+			return err
+		}
+		for _, name := range streamsOf(own) { // An erasure may have begun since the streams were read.
+			if err := log.AdmitsTo(ctx, name); err != nil {
+				return fmt.Errorf("export %q: %w", name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// parts writes the parts of the export to the directory.
+func (x *exported) parts(ctx context.Context, log *eventlog.Store, conn driver.Conn, own erase.Owned, dir, part string) (err error) {
 	if part != partOKF {
 		h := head{
 			Format: linesFormat, Version: linesVersion, Software: service.Version(), Scope: x.Scope, ExportedAt: time.Now().UTC(), LeftOut: own.LeftOut,
@@ -135,13 +185,13 @@ func (x *exported) write(ctx context.Context, conn driver.Conn, part string) err
 		for _, p := range own.Parts {
 			h.Parts = append(h.Parts, p.Stream)
 		}
-		if h, err = writeLines(filepath.Join(x.Dir, eventsFile), h, ownEvents(ctx, log, own)); err != nil {
+		if h, err = writeLines(filepath.Join(dir, eventsFile), h, ownEvents(ctx, log, own)); err != nil {
 			return err
 		}
 		x.Streams, x.Events, x.LeftOut = h.Streams, h.Events, h.LeftOut
 	}
 	if part != partEvents {
-		x.Concepts, err = exportKnowledge(ctx, conn, x.Dir, x.Scope, own)
+		x.Concepts, err = exportKnowledge(ctx, conn, dir, x.Scope, own)
 	}
 	return err
 }
@@ -149,17 +199,28 @@ func (x *exported) write(ctx context.Context, conn driver.Conn, part string) err
 // atOnce is how many events of a shared stream are read at once.
 const atOnce = 1000
 
+// streamsOf returns the names of the streams, in order.
+func streamsOf(own erase.Owned) []string {
+	out := slices.Clone(own.Streams)
+	for _, part := range own.Parts {
+		out = append(out, part.Stream)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // ownEvents yields the events in the order of their streams and positions.
 func ownEvents(ctx context.Context, log *eventlog.Store, own erase.Owned) iter.Seq2[schema.Event, error] {
 	parts := map[string][]uint64{}
-	names := slices.Clone(own.Streams)
 	for _, part := range own.Parts {
 		parts[part.Stream] = part.Positions
-		names = append(names, part.Stream)
 	}
-	slices.Sort(names)
 	return func(yield func(schema.Event, error) bool) {
-		for _, name := range names {
+		for _, name := range streamsOf(own) {
+			if err := log.AdmitsTo(ctx, name); err != nil {
+				yield(schema.Event{}, fmt.Errorf("export %q: %w", name, err))
+				return
+			}
 			events := log.Stream(ctx, name, eventlog.StreamOptions{})
 			if positions := parts[name]; positions != nil {
 				events = atPositions(ctx, log, name, positions)

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,13 @@ type imported struct {
 	Streams int   `json:"streams"`
 	Events  int   `json:"events"`
 	// New counts the events that the log did not have. Moved counts those that have another position than before, because
-	// the log had others in their places.
-	New    int  `json:"new"`
-	Moved  int  `json:"moved"`
-	DryRun bool `json:"dry_run,omitempty"`
+	// their positions were taken.
+	New   int `json:"new"`
+	Moved int `json:"moved"`
+	// Forgotten counts the events that were left out because they were forgotten, and ForgottenStreams names their streams.
+	Forgotten        int      `json:"forgotten,omitempty"`
+	ForgottenStreams []string `json:"forgotten_streams,omitempty"`
+	DryRun           bool     `json:"dry_run,omitempty"`
 	// Vectors counts the items that are written to the vector store.
 	Vectors int `json:"vectors"`
 }
@@ -54,9 +58,13 @@ func importCommand(a *command.App) *cobra.Command {
 	dry := f.Bool("dry-run", false, "check the export, and import nothing")
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		path := args[0]
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+		dir := path
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			if path = filepath.Join(path, eventsFile); !isThere(path) {
-				return importBundle(ctx, a, args[0], scope, *dry)
+				return importBundle(ctx, a, dir, scope, *dry)
 			}
 		}
 		for _, name := range []string{"project", "user", "agent"} {
@@ -69,14 +77,11 @@ func importCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		x := &importer{log: eventlog.New(conn, eventlog.Options{}), path: path}
-		out, err := x.check(ctx)
+		out, err := x.run(ctx, *dry)
 		if err != nil {
 			return err
 		}
 		if out.DryRun = *dry; !*dry {
-			if err := x.write(ctx); err != nil {
-				return err
-			}
 			if err := x.derive(ctx, a, conn, &out); err != nil {
 				return fmt.Errorf("all events are in the log, but not all is derived from them; the same command does it: %w", err)
 			}
@@ -102,12 +107,39 @@ const (
 type importer struct {
 	log  *eventlog.Store
 	path string
-	// ends are the last positions of the log's streams, and fresh says for each event of the file whether the log lacks it.
+	// ends are the last positions of the log's streams, and fresh says for each event of the file whether it is to be appended.
 	ends      map[string]uint64
 	fresh     []bool
 	memories  []tier.FilesInput
 	conflicts []string
 	conflict  int
+	// gone are the sessions with events that were forgotten, and the empty name if there are any. unowned are the
+	// events of models and dreams, whose streams name no owner, by their indexes.
+	gone    map[sessionName]bool
+	unowned map[int]schema.Event
+	// stored counts the events that were appended.
+	stored int
+}
+
+// sessionName names a session as an event does.
+type sessionName struct{ project, id string }
+
+// maxRounds bounds how often the file is compared again because another writer appended to a stream.
+const maxRounds = 5
+
+// run compares the file with the log, and appends the events that the log lacks.
+func (x *importer) run(ctx context.Context, dry bool) (imported, error) {
+	for round := 1; ; round++ {
+		out, err := x.check(ctx)
+		if err != nil || dry {
+			return out, err
+		}
+		err = x.write(ctx)
+		out.New = x.stored
+		if !errors.Is(err, eventlog.ErrConcurrentWriter) || round == maxRounds {
+			return out, err
+		}
+	}
 }
 
 // chunks yields the events of the file in parts, each of one stream.
@@ -142,7 +174,8 @@ func (x *importer) check(ctx context.Context) (imported, error) {
 		return imported{}, err
 	}
 	out := imported{Scope: l.head.Scope, Streams: l.head.Streams, Events: l.head.Events}
-	x.ends = map[string]uint64{}
+	x.ends, x.fresh, x.memories = map[string]uint64{}, nil, nil
+	x.gone, x.unowned = map[sessionName]bool{}, map[int]schema.Event{}
 	for chunk, err := range l.chunks() {
 		if err != nil {
 			return out, err
@@ -151,12 +184,19 @@ func (x *importer) check(ctx context.Context) (imported, error) {
 			return out, err
 		}
 	}
+	for i, e := range x.unowned {
+		if x.fresh[i] && x.gone[nameOf(e)] {
+			x.fresh[i] = false
+			out.New--
+			x.forget(e, &out)
+		}
+	}
 	if x.conflict > 0 {
 		more := ""
 		if n := x.conflict - len(x.conflicts); n > 0 {
 			more = fmt.Sprintf("\nand %d more", n)
 		}
-		return out, command.Conflictf("the log has other events in place of these, and nothing was imported; import into a new database, or erase them with starter forget:\n%s%s",
+		return out, command.Conflictf("the log differs at these positions, and nothing was imported; import into the empty database of another installation:\n%s%s",
 			strings.Join(x.conflicts, "\n"), more)
 	}
 	return out, nil
@@ -175,42 +215,103 @@ func (x *importer) compare(ctx context.Context, h head, chunk []schema.Event, ou
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(chunk))
+	ids, positions := make([]string, len(chunk)), make([]uint64, len(chunk))
 	for i, e := range chunk {
-		ids[i] = e.ID
+		ids[i], positions[i] = e.ID, e.Seq
 	}
 	stored, err := x.log.GetMany(ctx, ids)
 	if err != nil {
 		return err
 	}
-	var fresh []schema.Event
+	var erased map[uint64]bool
+	if len(stored) < len(chunk) && chunk[0].Seq <= end {
+		if erased, err = x.log.ErasedAt(ctx, stream, positions, fillerID(stream)); err != nil {
+			return err
+		}
+	}
 	for _, e := range chunk {
 		was, known := stored[e.ID]
-		x.fresh = append(x.fresh, !known)
+		x.fresh = append(x.fresh, false)
 		switch {
 		case known && (was.Stream != e.Stream || was.Type != e.Type || was.Checksum != e.Checksum):
 			x.differs("event %q at %d of %q has other content in the log, at %d of %q", e.ID, e.Seq, e.Stream, was.Seq, was.Stream)
 		case known && was.Seq != e.Seq && !h.partial(stream):
 			x.differs("event %q at %d of %q is at %d in the log", e.ID, e.Seq, e.Stream, was.Seq)
-		case !known && e.Seq <= end && !h.partial(stream):
-			x.differs("event %q at %d of %q: the log has another event in its place", e.ID, e.Seq, e.Stream)
-		case !known:
-			fresh = append(fresh, e)
-			out.New++
-			if e.Seq <= end {
-				out.Moved++
+		case known:
+		case erased[e.Seq]:
+			x.forget(e, out)
+		default:
+			if err := x.take(ctx, h, e, e.Seq <= end, out); err != nil {
+				return err
 			}
 		}
 	}
-	if len(fresh) == 0 {
-		return nil
+	return nil
+}
+
+// take marks an event as new, unless it was forgotten.
+func (x *importer) take(ctx context.Context, h head, e schema.Event, taken bool, out *imported) error {
+	ok, err := x.admits(ctx, h, e)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		x.forget(e, out)
+	case taken && !h.partial(e.Stream):
+		x.differs("event %q at %d of %q: the log has another event in its place", e.ID, e.Seq, e.Stream)
+	default:
+		x.fresh[len(x.fresh)-1] = true
+		out.New++
+		if taken {
+			out.Moved++
+		}
 	}
-	err = x.log.AdmitsTo(ctx, stream, fresh...)
-	var erased *eventlog.ErasedError
-	if errors.As(err, &erased) {
-		return command.Conflictf("%q: %w; nothing was imported", stream, err)
+	return nil
+}
+
+// admits reports whether neither the event nor its stream was forgotten. The streams of models and dreams name no owner: it is
+// the project of the event and the scope of the file and, once the whole file was compared, the session of the event.
+func (x *importer) admits(ctx context.Context, h head, e schema.Event) (bool, error) {
+	streams := []string{e.Stream}
+	if strings.HasPrefix(e.Stream, schema.ModelPrefix) || strings.HasPrefix(e.Stream, schema.DreamPrefix) {
+		x.unowned[len(x.fresh)-1] = schema.Event{Stream: e.Stream, Project: e.Project, SessionID: e.SessionID}
+		if project := cmp.Or(e.Project, h.Scope.Project); project != "" {
+			streams = append(streams, schema.ProjectStream(project))
+		}
+		if h.Scope.User != "" {
+			streams = append(streams, schema.MemoryStream(h.Scope.User, ""))
+		}
 	}
-	return err
+	for _, stream := range streams {
+		err := x.log.AdmitsTo(ctx, stream, e)
+		var erased *eventlog.ErasedError
+		if errors.As(err, &erased) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// forget counts an event that is left out because it was forgotten.
+func (x *importer) forget(e schema.Event, out *imported) {
+	x.gone[nameOf(e)], x.gone[sessionName{}] = true, true
+	if out.Forgotten++; !slices.Contains(out.ForgottenStreams, e.Stream) {
+		out.ForgottenStreams = append(out.ForgottenStreams, e.Stream)
+	}
+}
+
+// nameOf returns the name of an event's session. Models and dreams without one may have used the words of all sessions.
+func nameOf(e schema.Event) sessionName {
+	if key, err := schema.ParseSessionStream(e.Stream); err == nil {
+		return sessionName{key.Project, key.SessionID}
+	}
+	if e.SessionID == "" {
+		return sessionName{}
+	}
+	return sessionName{e.Project, e.SessionID}
 }
 
 // end returns the last position of a stream in the log.
@@ -258,38 +359,71 @@ func (x *importer) write(ctx context.Context) error {
 	return nil
 }
 
+// fillerKey is the key of the event that fills a position, for events that are erased or belong to others.
+func fillerKey(stream string, seq uint64) string { return schema.EventErasedKey("import", stream, seq) }
+
+// fillerID returns the ids of the fillers of a stream.
+func fillerID(stream string) func(seq uint64) string {
+	return func(seq uint64) string { return schema.EventID(fillerKey(stream, seq)) }
+}
+
 // append appends events to their stream. The places of erased events, and of those that belong to others, are filled, so that
-// positions are as they were.
+// positions are as they were. The error is [eventlog.ErrConcurrentWriter], and nothing is stored, if the stream has grown
+// since it was compared.
 func (x *importer) append(ctx context.Context, stream string, fresh []schema.Event) error {
 	if len(fresh) == 0 {
 		return nil
 	}
+	ctx, err := x.log.AsWriter(ctx, stream, schema.StreamHead{})
+	if err == nil {
+		_, _, err = x.log.Whole(ctx, stream, nil) // From here on, the store refuses events if the stream grows.
+	}
+	if end := x.log.Head(stream).Seq; err == nil && end != x.ends[stream] {
+		err = fmt.Errorf("it has grown from %d to %d: %w", x.ends[stream], end, eventlog.ErrConcurrentWriter)
+	}
+	if err != nil {
+		return fmt.Errorf("append to %q: %w", stream, err)
+	}
 	next := x.ends[stream] + 1
 	batch := make([]schema.Event, 0, len(fresh))
-	for _, e := range fresh {
-		for ; next < e.Seq; next++ {
-			filler, err := schema.NewEvent(schema.EventErasedPayload{}, schema.Event{
-				TS: e.RecordedAt, Actor: "import", DedupeKey: schema.EventErasedKey("import", stream, next),
-			})
+	for i := 0; i < len(fresh); next++ {
+		if e := fresh[i]; next >= e.Seq {
+			batch = append(batch, e)
+			i++
+		} else {
+			filler, err := schema.NewEvent(schema.EventErasedPayload{}, schema.Event{TS: e.RecordedAt, Actor: "import", DedupeKey: fillerKey(stream, next)})
 			if err != nil {
 				return err
 			}
 			batch = append(batch, filler)
 		}
-		batch = append(batch, e)
-		next++
+		if len(batch) < 2*chunkEvents && i < len(fresh) {
+			continue
+		}
+		if err := x.store(ctx, stream, batch); err != nil {
+			return err
+		}
+		batch = batch[:0]
 	}
+	return nil
+}
+
+// store appends a batch at the end of the stream.
+func (x *importer) store(ctx context.Context, stream string, batch []schema.Event) error {
 	appended, err := x.log.AppendAll(ctx, stream, batch)
-	if err != nil {
-		return fmt.Errorf("append to %q: %w", stream, err)
-	}
-	for i, e := range appended.Events {
-		if want := x.ends[stream] + 1 + uint64(i); e.Seq != want {
-			return fmt.Errorf("append to %q: another writer was at work, and event %q is at %d instead of %d: end it, erase the scope with starter forget, and import again",
-				stream, e.ID, e.Seq, want)
+	for _, e := range appended.Events {
+		if e.Type != schema.EventErased {
+			x.stored++
 		}
 	}
-	x.ends[stream] = next - 1
+	switch {
+	case err != nil:
+		return fmt.Errorf("append to %q: %w", stream, err)
+	case len(appended.Differing) > 0:
+		e := batch[appended.Differing[0]]
+		return fmt.Errorf("append to %q: the log has event %q of %q with other content", stream, e.ID, e.DedupeKey)
+	}
+	x.ends[stream] += uint64(appended.New)
 	return nil
 }
 
@@ -328,7 +462,18 @@ func printImported(w io.Writer, x imported) error {
 	command.Say(&b, "%s: %s %d of %s, in %s; the log has the others\n", x.Scope, verb, x.New, command.Plural(x.Events, "event", "events"),
 		command.Plural(x.Streams, "stream", "streams"))
 	if x.Moved > 0 {
-		command.Say(&b, "%s at the end of shared streams, whose places others have\n", command.Plural(x.Moved, "event", "events"))
+		command.Say(&b, "%s at the end of shared streams, because their positions were taken\n", command.Plural(x.Moved, "event", "events"))
+	}
+	if x.Forgotten > 0 {
+		command.Say(&b, "left out %s that were forgotten", command.Plural(x.Forgotten, "event", "events"))
+		for i, stream := range x.ForgottenStreams {
+			if i == maxConflicts {
+				command.Say(&b, "\n  and %d more streams", len(x.ForgottenStreams)-i)
+				break
+			}
+			command.Say(&b, "\n  %s", stream)
+		}
+		b.WriteByte('\n')
 	}
 	if !x.DryRun {
 		command.Say(&b, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))

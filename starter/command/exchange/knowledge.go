@@ -42,15 +42,14 @@ type knowledge struct {
 	scope Scope
 	// checked are the checks of entries, by their ids.
 	checked map[string][]actorAct
+	// stale are the ends of the half-lives of entries, by project and id.
+	stale map[string]map[string]time.Time
 }
 
 // exportKnowledge writes the bundle, and returns the number of concepts.
 func exportKnowledge(ctx context.Context, conn driver.Conn, dir string, s Scope, own erase.Owned) (int, error) {
-	k := &knowledge{bundle: newBundle(dir), conn: conn, log: eventlog.New(conn, eventlog.Options{}), scope: s, checked: map[string][]actorAct{}}
-	streams := slices.Clone(own.Streams)
-	for _, part := range own.Parts {
-		streams = append(streams, part.Stream)
-	}
+	k := &knowledge{bundle: newBundle(dir), conn: conn, log: eventlog.New(conn, eventlog.Options{}), scope: s, checked: map[string][]actorAct{}, stale: map[string]map[string]time.Time{}}
+	streams := streamsOf(own)
 	if err := k.checks(ctx, streams); err != nil {
 		return 0, err
 	}
@@ -142,6 +141,11 @@ func (k *knowledge) session(ctx context.Context, key schema.SessionKey) error {
 	if err != nil {
 		return err
 	}
+	if k.stale[key.Project] == nil {
+		if k.stale[key.Project], err = graduate.StaleAfter(ctx, k.conn, key.Project); err != nil {
+			return err
+		}
+	}
 	for _, row := range rows {
 		if err := k.add(k.entry(row)); err != nil {
 			return err
@@ -173,14 +177,8 @@ func (k *knowledge) entry(row entry.Row) concept {
 		h.Tags = []string{row.Category}
 	}
 	h.StaleAfter = dayOf(row.EndedAt)
-	if life, ok := graduate.HalfLife(row.Stage, row.Type); ok && row.EndedAt.IsZero() {
-		last := row.OccurredAt
-		for _, v := range h.Verified {
-			if v.At.After(last) {
-				last = v.At
-			}
-		}
-		h.StaleAfter = dayOf(last.Add(life))
+	if row.EndedAt.IsZero() {
+		h.StaleAfter = dayOf(k.stale[row.Project][row.ID])
 	}
 	var body strings.Builder
 	body.WriteString(row.Text())

@@ -72,6 +72,8 @@ type head struct {
 	ExportedAt time.Time `json:"exported_at"`
 	Streams    int       `json:"streams"`
 	Events     int       `json:"events"`
+	// Highest is the highest position of an event in its stream.
+	Highest uint64 `json:"highest"`
 	// Parts are the streams of which the scope owns only some events.
 	Parts []string `json:"parts,omitempty"`
 	// LeftOut counts the events that depend on the scope and also name content of others.
@@ -108,6 +110,7 @@ func writeLines(path string, h head, events iter.Seq2[schema.Event, error]) (hea
 			h.Streams, last = h.Streams+1, e.Stream
 		}
 		h.Events++
+		h.Highest = max(h.Highest, e.Seq)
 	}
 	if err := out.Flush(); err != nil {
 		return h, err
@@ -180,7 +183,7 @@ func (l *lines) readHead() error {
 	h := &l.head
 	switch {
 	case !ok || json.Unmarshal(line, h) != nil || h.Format != linesFormat:
-		return l.fault("give the file "+eventsFile+" of starter export; other systems' data is read by starter migrate", "it is no head of an export")
+		return l.fault("give the file "+eventsFile+" of starter export; other systems' data is read by starter migrate", "it is not the first line of an export")
 	case h.Version != linesVersion:
 		return l.fault("import it with the software that wrote it, or newer: "+h.Software, "version %d of the format is unknown, want %d", h.Version, linesVersion)
 	case h.Scope.Validate() != nil:
@@ -272,6 +275,8 @@ func (l *lines) event(line []byte, last schema.Event) (schema.Event, error) {
 		return e, l.fault(exportAgain, "the payload of event %q was changed", e.ID)
 	case e.Seq == 0 || e.Stream < last.Stream || e.Stream == last.Stream && e.Seq <= last.Seq:
 		return e, l.fault(exportAgain, "event %q is out of order", e.ID)
+	case e.Seq > l.head.Highest:
+		return e, l.fault(exportAgain, "event %q is at %d, and the head says that positions end at %d", e.ID, e.Seq, l.head.Highest)
 	case !l.head.owns(e.Stream):
 		return e, l.fault("export each scope to a directory of its own", "stream %q is not of %s", e.Stream, l.head.Scope)
 	}

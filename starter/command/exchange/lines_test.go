@@ -117,5 +117,5 @@ func TestBundleOfAnyNames(t *testing.T) {
 	}
 	index, err := os.ReadFile(filepath.Join(dir, "index.md"))
 	require.NoError(t, err)
-	require.Equal(t, "---\nokf_version: \"0.2\"\n---\n\n# Memory of user ann \\[x\\](y) # z\n\n* [entries](entries/) - 20 concepts\n", string(index))
+	require.Equal(t, "---\nokf_version: \"0.2\"\nconcepts: 20\n---\n\n# Memory of user ann \\[x\\](y) # z\n\n* [entries](entries/) - 20 concepts\n", string(index))
 }

@@ -1,6 +1,8 @@
 package exchange_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +38,32 @@ func TestForeignBundle(t *testing.T) {
 	o := commandtest.Down().Run("import", t.TempDir())
 	require.Equal(t, command.ExitUsage, o.Code, o)
 	require.Contains(t, o.Err, "holds neither events.jsonl nor a concept")
+}
+
+// A bundle keeps the owners of its concepts (I10), and one that lost files is refused.
+func TestBundleOfSeveralOwners(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own := func(file, kind, user, more string) {
+		commandtest.Put(t, dir, file, "---\ntype: "+kind+"\naxiommind: {id: x, project: p, user: "+user+"}\n"+more+"---\nWords.\n")
+	}
+	own("a.md", "Session", "ann", "session: s1\n")
+	own("b.md", "Session", "bob", "session: s1\n")
+	own("c.md", "Fact", "ann", "sources: [{id: e1, session: s1}]\n")
+	own("d.md", "Task", "ann", "")
+	commandtest.Put(t, dir, "index.md", "---\nconcepts: 4\n---\n")
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	o := commandtest.Down().Run("import", link, "--dry-run")
+	require.Zero(t, o.Code, o)
+	require.Contains(t, o.Err, "left out 2 concepts")
+	for _, user := range []string{"ann", "bob"} {
+		require.Contains(t, o.Err, `project "p", user "`+user+`": 0 facts and sections, 1 concept as sessions`)
+	}
+	require.NotContains(t, commandtest.Down().Run("import", dir, "--user", "bob", "--dry-run").Err, `"ann"`)
+	o = commandtest.Down().Run("import", dir, "--user", "carl", "--dry-run")
+	require.Equal(t, command.ExitUsage, o.Code, o)
+	require.Contains(t, o.Err, `project "p", user "ann"`)
+	require.NoError(t, os.Remove(filepath.Join(dir, "d.md")))
+	require.Contains(t, commandtest.Down().Run("import", dir, "--dry-run").Err, "has 3 of the 4 concepts")
 }
