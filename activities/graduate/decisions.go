@@ -1,8 +1,11 @@
 package graduate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -62,7 +65,7 @@ type DecisionQuery struct {
 	Project string
 	// User and Agent are nil for all users and agents. Empty ones select the decisions without a user or agent.
 	User, Agent *string
-	// EntryID keeps the decisions that rest on the entry.
+	// EntryID keeps the decisions that rest on the entry. They come without their duplicates.
 	EntryID string
 	// Folded keeps one of several duplicate decisions: that of the original statement, or else the oldest.
 	Folded bool
@@ -74,12 +77,9 @@ type DecisionQuery struct {
 func (l *Ledgers) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
 	w := whereOf(q.Project, q.User, q.Agent)
 	if q.EntryID != "" {
-		w.and("decision_id IN (SELECT decision_id FROM decision_evidence WHERE project = ? AND evidence_id = ?)", q.Project, q.EntryID)
+		return l.restingOn(ctx, w, q.EntryID, q.Limit)
 	}
-	if q.Folded {
-		w.and("place = 1")
-	}
-	return l.decisions(ctx, w, q.Limit)
+	return l.decisions(ctx, w, cmp.Or(q.Limit, DefaultLimit), q.Folded)
 }
 
 // Decision returns the decision of the project with the id, or [ErrNoDecision]. An id may be given by its first characters.
@@ -90,47 +90,167 @@ func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, e
 	}
 	w := whereOf(project, nil, nil)
 	w.and("startsWith(decision_id, ?)", named.Text())
-	found, err := l.decisions(ctx, w, table.MostPrefixed)
+	found, err := l.decisions(ctx, w, table.MostPrefixed, false)
 	if err != nil {
 		return Decision{}, err
 	}
 	return table.Choose(named, found, func(d Decision) string { return d.ID })
 }
 
-// sameDecisions selects the decisions of a project, each with the ids of its duplicates and its place among them.
-// Decisions are duplicates if their statements have the same original. A decision without a statement has no
-// duplicates.
-const sameDecisions = `
-	SELECT *, arraySort(groupArray(decision_id) OVER said) AS same,
-	       row_number() OVER (PARTITION BY project, user, agent, root ORDER BY original DESC, ts, decision_id) AS place
-	FROM (
-		SELECT d.decision_id AS decision_id, d.project AS project, d.user AS user, d.agent AS agent, d.ts AS ts, d.action AS action,
-		       d.actor AS actor, d.confidence AS confidence, if(s.root = '', d.decision_id, s.root) AS root, s.root = s.stated AS original
-		FROM decisions_raw AS d FINAL
-		LEFT JOIN (
-			SELECT e.decision_id AS decision_id, e.evidence_id AS stated, if(l.other_id = '', e.evidence_id, l.other_id) AS root
-			FROM (SELECT decision_id, min(evidence_id) AS evidence_id FROM decision_evidence WHERE role = ? AND project = ?
-			      GROUP BY decision_id) AS e
-			LEFT JOIN (SELECT entry_id, other_id FROM entry_changes_raw FINAL WHERE project = ? AND kind = 'link') AS l
-			ON l.entry_id = e.evidence_id
-		) AS s ON s.decision_id = d.decision_id
-		WHERE d.project = ?
-	)
-	WINDOW said AS (PARTITION BY project, user, agent, root)`
+// restingOn returns the selected decisions that rest on the entry, without the ids of their duplicates.
+func (l *Ledgers) restingOn(ctx context.Context, w *where, entryID string, limit int) ([]Decision, error) {
+	w.and("decision_id IN (SELECT decision_id FROM decision_evidence_raw WHERE project = ? AND evidence_id = ?)", w.project, entryID)
+	found, err := l.recorded(ctx, w, cmp.Or(limit, DefaultLimit))
+	if err != nil {
+		return nil, err
+	}
+	out := decisionsOf(found)
+	if err := l.ground(ctx, w.project, out); err != nil {
+		return nil, err
+	}
+	// What was never verified is no ground, whatever the table says.
+	return slices.DeleteFunc(out, func(d Decision) bool {
+		return !slices.ContainsFunc(d.Evidence, func(g DecisionGround) bool { return g.EntryID == entryID })
+	}), nil
+}
 
-func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decision, error) {
-	var out []Decision
-	err := query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, d *Decision) error {
-		var same []string
-		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &same)
-		d.SaidAlso = slices.DeleteFunc(same, func(id string) bool { return id == d.ID })
+// pageFactor is how many decisions are read at first for each folded one that is asked for.
+const pageFactor = 2
+
+// decisions returns the first decisions that the condition selects, each with the ids of its duplicates. Folded ones
+// are found among the latest decisions: more are read until there are enough.
+func (l *Ledgers) decisions(ctx context.Context, w *where, limit int, folded bool) ([]Decision, error) {
+	n := limit
+	if folded {
+		n *= pageFactor
+	}
+	for ; ; n *= pageFactor {
+		found, err := l.recorded(ctx, w, n)
+		if err != nil {
+			return nil, err
+		}
+		all, err := l.withDuplicates(ctx, w.project, found)
+		if err != nil {
+			return nil, err
+		}
+		originals := foldDecisions(all)
+		shown := all[:len(found)]
+		if folded {
+			shown = slices.DeleteFunc(slices.Clone(shown), func(d recordedDecision) bool { return !originals[d.ID] })
+		}
+		if len(shown) >= limit || len(found) < n {
+			out := decisionsOf(shown[:min(len(shown), limit)])
+			return out, l.ground(ctx, w.project, out)
+		}
+	}
+}
+
+// recordedDecision is a row of the ledger.
+type recordedDecision struct {
+	Decision
+	// statement is the id of the entry that states the decision, or empty. The root is the original of the statement, and
+	// of a decision without a statement its own id.
+	statement, root string
+	// same has the ids of the decision and its duplicates.
+	same []string
+}
+
+func decisionsOf(found []recordedDecision) []Decision {
+	out := make([]Decision, len(found))
+	for i, d := range found {
+		out[i] = d.Decision
+		out[i].SaidAlso = slices.DeleteFunc(slices.Clone(d.same), func(id string) bool { return id == d.ID })
+	}
+	return out
+}
+
+// recorded returns the first n decisions that the condition selects, the latest first.
+func (l *Ledgers) recorded(ctx context.Context, w *where, n int) (out []recordedDecision, err error) {
+	err = query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, d *recordedDecision) error {
+		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &d.statement)
+		d.root = cmp.Or(d.statement, d.ID)
 		return err
-	}), `SELECT decision_id, project, user, agent, ts, action, actor, confidence, same FROM (`+sameDecisions+`)`+w.sql()+
-		` ORDER BY ts DESC, decision_id`+limited(limit), append([]any{schema.RoleStatement, w.project, w.project, w.project}, w.args...)...)
+	}), `SELECT decision_id, project, user, agent, ts, action, actor, confidence, statement_id FROM decisions_raw FINAL`+w.sql()+
+		fmt.Sprintf(" ORDER BY ts DESC, decision_id LIMIT %d", n), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
 	}
-	return out, l.ground(ctx, w.project, out)
+	return out, nil
+}
+
+// withDuplicates returns the decisions, then those of the project that repeat one of them, all with their roots.
+func (l *Ledgers) withDuplicates(ctx context.Context, project string, found []recordedDecision) ([]recordedDecision, error) {
+	known, statements := map[string]bool{}, []string{}
+	for _, d := range found {
+		known[d.ID] = true
+		if d.statement != "" {
+			statements = append(statements, d.statement)
+		}
+	}
+	if len(statements) == 0 {
+		return found, nil
+	}
+	roots := map[string]string{}
+	link := func(by string, ids []string) error {
+		return query(ctx, l.conn, project, table.Map(roots, func(rows driver.Rows, id, original *string) error { return rows.Scan(id, original) }),
+			`SELECT entry_id, other_id FROM entry_changes_raw FINAL WHERE project = ? AND kind = 'link' AND other_id != '' AND `+by+` IN ?`,
+			project, table.Set(ids))
+	}
+	if err := link("entry_id", statements); err != nil {
+		return nil, fmt.Errorf("read the originals of decisions: %w", err)
+	}
+	originals := slices.Clone(statements)
+	for _, original := range roots {
+		originals = append(originals, original)
+	}
+	if err := link("other_id", originals); err != nil {
+		return nil, fmt.Errorf("read the repeats of decisions: %w", err)
+	}
+	w := whereOf(project, nil, nil)
+	w.and("statement_id IN ?", table.Set(slices.Concat(originals, slices.Collect(maps.Keys(roots)))))
+	repeats, err := l.recorded(ctx, w, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(found), slices.DeleteFunc(repeats, func(d recordedDecision) bool { return known[d.ID] })...)
+	for i := range all {
+		all[i].root = cmp.Or(roots[all[i].statement], all[i].root)
+	}
+	return all, nil
+}
+
+// foldDecisions groups the decisions with their duplicates, and returns the ids of those that stand for them: of
+// duplicates, that of the original statement, or else the oldest.
+func foldDecisions(all []recordedDecision) map[string]bool {
+	type group struct {
+		schema.Scope
+		root string
+	}
+	groups := map[group][]int{}
+	for i, d := range all {
+		g := group{d.Scope, d.root}
+		groups[g] = append(groups[g], i)
+	}
+	stands := map[string]bool{}
+	for _, places := range groups {
+		first := slices.MinFunc(places, func(i, j int) int {
+			a, b := all[i], all[j]
+			if original := a.root == a.statement; original != (b.root == b.statement) {
+				return map[bool]int{true: -1, false: 1}[original]
+			}
+			return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
+		})
+		stands[all[first].ID] = true
+		var same []string
+		for _, i := range places {
+			same = append(same, all[i].ID)
+		}
+		slices.Sort(same)
+		for _, i := range places {
+			all[i].same = same
+		}
+	}
+	return stands
 }
 
 // describeTasks fills the sides, which have only the ids of tasks, with the current state of the tasks.
@@ -152,27 +272,34 @@ func (l *Ledgers) describeTasks(ctx context.Context, project string, sides []*Si
 	return err
 }
 
-// ground adds their grounds to the decisions. The view leaves out grounds that were never verified.
+// ground adds their grounds to the decisions, and leaves out those that were never verified.
 func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decision) error {
-	at, ids := map[string]*Decision{}, make([]string, len(decisions))
-	for i := range decisions {
-		ids[i] = decisions[i].ID
-		at[ids[i]] = &decisions[i]
+	ids := make([]string, len(decisions))
+	for i, d := range decisions {
+		ids[i] = d.ID
 	}
 	if len(ids) == 0 {
 		return nil
 	}
+	grounds := map[string][]DecisionGround{}
 	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
 		var id string
 		var g DecisionGround
 		err := rows.Scan(&id, &g.Kind, &g.EntryID, (*string)(&g.Recorded), &g.Role)
-		at[id].Evidence = append(at[id].Evidence, g)
+		grounds[id] = append(grounds[id], g)
 		return err
-	}, `SELECT decision_id, evidence_kind, evidence_id, evidence_stage, role FROM decision_evidence
+	}, `SELECT decision_id, evidence_kind, evidence_id, evidence_stage, role FROM decision_evidence_raw FINAL
 		WHERE project = ? AND decision_id IN ? ORDER BY decision_id, role = ? DESC, evidence_id`,
 		project, table.Set(ids), schema.RoleStatement)
 	if err != nil {
 		return fmt.Errorf("read evidence of decisions: %w", err)
+	}
+	verified, err := l.everVerified(ctx, project, grounds)
+	if err != nil {
+		return fmt.Errorf("read which evidence of decisions was verified: %w", err)
+	}
+	for i := range decisions {
+		decisions[i].Evidence = slices.DeleteFunc(grounds[ids[i]], func(g DecisionGround) bool { return !verified[[2]string{g.Kind, g.EntryID}] })
 	}
 	var sides, tasks []*Side
 	for i := range decisions {
@@ -201,4 +328,37 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 		}
 	}
 	return nil
+}
+
+// everVerified returns the grounds, by kind and id, that the ledger of promotions has as verified. For a task, that is an
+// entry which states it.
+func (l *Ledgers) everVerified(ctx context.Context, project string, grounds map[string][]DecisionGround) (map[[2]string]bool, error) {
+	ids := map[string][]string{schema.GroundEntry: {}, schema.GroundEntity: {}}
+	for _, of := range grounds {
+		for _, g := range of {
+			ids[g.Kind] = append(ids[g.Kind], g.EntryID)
+		}
+	}
+	out := map[[2]string]bool{}
+	stages := []string{string(schema.StageVerified), string(schema.StageCertified)}
+	read := func(kind, sql string, args ...any) error {
+		if len(ids[kind]) == 0 {
+			return nil
+		}
+		return query(ctx, l.conn, project, func(rows driver.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			out[[2]string{kind, id}] = true
+			return err
+		}, sql, args...)
+	}
+	err := read(schema.GroundEntry, "SELECT DISTINCT entry_id FROM promotions_raw WHERE project = ? AND entry_id IN ? AND to_stage IN ?",
+		project, table.Set(ids[schema.GroundEntry]), stages)
+	if err != nil {
+		return nil, err
+	}
+	tasks := table.Set(ids[schema.GroundEntity])
+	const states = "FROM edges_raw WHERE project = ? AND rel_type = 'evidence_of' AND dst_id IN ?"
+	return out, read(schema.GroundEntity, `SELECT DISTINCT dst_id `+states+` AND src_id IN (SELECT entry_id FROM promotions_raw
+		WHERE project = ? AND entry_id IN (SELECT src_id `+states+`) AND to_stage IN ?)`, project, tasks, project, project, tasks, stages)
 }

@@ -40,29 +40,37 @@ func TestForgedGroundsAreNone(t *testing.T) {
 	require.Len(t, found[1].Flagged, 1)
 }
 
-// The same decision in several sessions is listed once, as that of the original statement, in any order of processing.
+// The same decision in several sessions is listed once, as that of the original statement, in any order of processing,
+// also where the latest decisions are all repeats.
 func TestDecisionsAreFolded(t *testing.T) {
 	t.Parallel()
-	for name, order := range map[string][]int{"forth": {0, 1, 2}, "back": {2, 1, 0}} {
+	sessions := []string{"one", "two", "three", "four", "five", "six"}
+	for name, order := range map[string][]int{"forth": {0, 1, 2, 3, 4, 5}, "back": {5, 4, 3, 2, 1, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newPassBench(t)
-			ids := make([]string, 3)
+			ids, decisions := make([]string, len(order)), make([]string, len(order))
 			for _, i := range order {
-				ids[i] = b.say(inSession("p", "u", []string{"one", "two", "three"}[i]), 10*i,
+				ids[i] = b.say(inSession("p", "u", sessions[i]), 10*i,
 					spoken{text: "The vendor raised the price of hosting."},
 					spoken{text: "We leave the vendor because of the hosting price.", entryType: schema.EntryDecision},
 				)[1]
+				decisions[i] = schema.DecisionID(ids[i])
 				b.pass("p")
 			}
 			all, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p"})
 			require.NoError(t, err)
-			require.Len(t, all, 3)
-			folded, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p", Folded: true})
+			require.Len(t, all, len(order))
+			for _, limit := range []int{0, 1, 3} {
+				folded, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p", Folded: true, Limit: limit})
+				require.NoError(t, err)
+				require.Len(t, folded, 1)
+				require.Equal(t, decisions[0], folded[0].ID)
+				require.ElementsMatch(t, decisions[1:], folded[0].SaidAlso)
+			}
+			last, err := b.ledgers.Decision(t.Context(), "p", decisions[5])
 			require.NoError(t, err)
-			require.Len(t, folded, 1)
-			require.Equal(t, schema.DecisionID(ids[0]), folded[0].ID)
-			require.ElementsMatch(t, []string{schema.DecisionID(ids[1]), schema.DecisionID(ids[2])}, folded[0].SaidAlso)
+			require.ElementsMatch(t, decisions[:5], last.SaidAlso)
 		})
 	}
 }

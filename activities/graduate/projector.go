@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/pair"
@@ -26,7 +27,7 @@ const ProjectorName = "graduation"
 func (*Projector) Name() string { return ProjectorName }
 
 // projectorVersion counts the changes of the content of rows, apart from changes of the keys of claims.
-const projectorVersion = 2
+const projectorVersion = 3
 
 // Version also changes with the lookup keys of statements.
 func (*Projector) Version() uint32 { return projectorVersion*1000 + pair.Version }
@@ -59,8 +60,8 @@ const (
 		checked_event_id, actor, reasons, sources, user, agent, stream, version)`
 	intoChecks = `checks_raw (project, user, agent, session_id, event_id, ts, module, entries, status, idris_version,
 		verifier, failures_json, reason, build_id, version)`
-	intoDecisions = `decisions_raw (project, user, agent, decision_id, ts, actor, action, confidence, build_id,
-		event_id, created_at, version)`
+	intoDecisions = `decisions_raw (project, user, agent, decision_id, ts, actor, action, confidence, statement_id,
+		build_id, event_id, created_at, version)`
 	intoDecisionEvidence = `decision_evidence_raw (project, id, decision_id, evidence_kind, evidence_id, evidence_stage,
 		role, version)`
 	intoConflicts = `conflicts_raw (project, user, agent, conflict_id, older_id, newer_id, conflict_type, reason,
@@ -189,7 +190,11 @@ func (r ledgerRows) promotions(event schema.Event, p schema.EntriesPromotedPaylo
 }
 
 func (r ledgerRows) decision(event schema.Event, project string, p schema.DecisionRecordedPayload) {
-	r.add(intoDecisions, project, p.User, p.Agent, p.DecisionID, event.TS, p.By, p.Action, p.Confidence, event.BuildID,
+	statement := ""
+	if i := slices.IndexFunc(p.Evidence, func(e schema.DecisionEvidence) bool { return e.Role == schema.RoleStatement }); i >= 0 {
+		statement = p.Evidence[i].ID
+	}
+	r.add(intoDecisions, project, p.User, p.Agent, p.DecisionID, event.TS, p.By, p.Action, p.Confidence, statement, event.BuildID,
 		event.ID, event.TS, event.Seq)
 	for _, e := range p.Evidence {
 		r.add(intoDecisionEvidence, project, schema.DerivedID("decision_evidence", p.DecisionID, e.ID), p.DecisionID,

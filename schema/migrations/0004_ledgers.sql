@@ -61,10 +61,13 @@ CREATE TABLE IF NOT EXISTS decisions_raw
     actor        String,
     action       String,
     confidence   Nullable(Float64),
+    -- The entry that states the decision, by which repeats of one are found.
+    statement_id String,
     build_id     String,
     event_id     String,
     created_at   DateTime64(6, 'UTC'),
-    version      UInt64
+    version      UInt64,
+    INDEX idx_statement statement_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project, decision_id);
@@ -79,10 +82,12 @@ CREATE TABLE IF NOT EXISTS decision_evidence_raw
     evidence_stage LowCardinality(String),
     role           LowCardinality(String),
     version        UInt64,
-    CONSTRAINT verified_evidence CHECK evidence_stage IN ('verified', 'certified')
+    CONSTRAINT verified_evidence CHECK evidence_stage IN ('verified', 'certified'),
+    INDEX idx_evidence evidence_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (project, decision_id, id);
+ORDER BY (project, decision_id, id)
+SETTINGS index_granularity = 256;
 
 -- The constraint takes the writer's word. A decision rests only on entries that the ledger of promotions has as verified,
 -- and on tasks that one of these states.
