@@ -2,7 +2,6 @@ package entry
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,7 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-// folded returns the entries of a selection by ids, as the view entries shows them. It reads the rows of both tables and
+// folded returns the entries of a selection of few, as the view entries shows them. It reads the rows of both tables and
 // folds them here, which takes a third of the time: most of the view's time is the planning of its query.
 func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
 	if err := s.check(); err != nil || s.none {
@@ -46,7 +45,10 @@ func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row,
 			out = append(out, row)
 		}
 	}
-	slices.SortFunc(out, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, s.ordered().compare)
+	if s.limit > 0 {
+		out = out[:min(s.limit, len(out))]
+	}
 	return out, nil
 }
 

@@ -63,7 +63,7 @@ func NewReader(conn table.Conn) *Reader { return &Reader{conn} }
 
 // Read returns the selected entries in the selection's order.
 func (r *Reader) Read(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
-	if s.byIDs && s.order == "" && s.limit == 0 && detail > Statement {
+	if s.few && detail > Statement {
 		return r.folded(ctx, s, detail)
 	}
 	var out []Row
@@ -86,6 +86,14 @@ func (r *Reader) ByID(ctx context.Context, s Selection, detail Detail) (map[stri
 		out[row.ID] = row
 	}
 	return out, nil
+}
+
+// Any reports whether the project has entries.
+func (r *Reader) Any(ctx context.Context, project string) (bool, error) {
+	var found []string
+	// The first row that the engine meets will do: no version of it is folded.
+	err := table.Query(ctx, r.conn, table.Column(&found), "SELECT entry_id FROM entries_raw WHERE project = ? LIMIT 1", project)
+	return len(found) > 0, err
 }
 
 // IDs returns the ids of the selected entries in the selection's order.

@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,13 +27,18 @@ type Selection struct {
 	noUser bool
 	// none is set when nothing can match, such as by an empty list of ids.
 	none bool
-	// byIDs is set by [Selection.IDs].
-	byIDs bool
-	// few is set by [OfSession]: finding the ids first spares the engine reading the rows of all other sessions.
+	// few is set by conditions that leave few entries: [OfSession], [Selection.IDs] and [Selection.Prefix]. Finding the ids
+	// first spares the engine reading the rows of all other entries.
 	few        bool
 	conditions []condition
-	order      string
+	order      order
 	limit      int
+}
+
+// order is an order of entries, in SQL and in Go.
+type order struct {
+	sql     string
+	compare func(a, b Row) int
 }
 
 // condition is a part of WHERE. Its origin decides where it can be asked.
@@ -92,12 +98,15 @@ func InAllProjects() Selection { return Selection{allProjects: true} }
 
 // IDs keeps the entries with the ids: none where there are no ids.
 func (s Selection) IDs(ids []string) Selection {
-	s.none, s.byIDs = s.none || len(ids) == 0, true
+	s.none, s.few = s.none || len(ids) == 0, true
 	return s.and(key, "entry_id IN ?", table.Set(ids))
 }
 
 // Prefix keeps the entries whose ids begin with the text.
-func (s Selection) Prefix(id string) Selection { return s.and(key, "startsWith(entry_id, ?)", id) }
+func (s Selection) Prefix(id string) Selection {
+	s.few = true
+	return s.and(key, "startsWith(entry_id, ?)", id)
+}
 
 // Titles keeps the entries that have one of the titles in their normal form: none where there are no titles.
 // Summaries of the profile are not among them.
@@ -213,13 +222,13 @@ func (s Selection) After(project, id string) Selection {
 
 // OldestFirst orders the entries by when they occurred.
 func (s Selection) OldestFirst() Selection {
-	s.order = "created_ts, entry_id"
+	s.order = order{"created_ts, entry_id", func(a, b Row) int { return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.ID, b.ID)) }}
 	return s
 }
 
 // NewestFirst orders the entries by when they occurred, the latest first.
 func (s Selection) NewestFirst() Selection {
-	s.order = "created_ts DESC, entry_id"
+	s.order = order{"created_ts DESC, entry_id", func(a, b Row) int { return cmp.Or(b.OccurredAt.Compare(a.OccurredAt), cmp.Compare(a.ID, b.ID)) }}
 	return s
 }
 
@@ -248,15 +257,19 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 		from, wanted = "entries", s.whereByID(judged)
 	}
 	sql := fmt.Sprintf("SELECT %s FROM %s%s", columns, from, wanted.sql())
-	if s.order != "" {
-		sql += " ORDER BY " + s.order
-	} else {
-		sql += " ORDER BY project, entry_id"
-	}
+	sql += " ORDER BY " + s.ordered().sql
 	if s.limit > 0 {
 		sql += fmt.Sprintf(" LIMIT %d", s.limit)
 	}
 	return sql, wanted.args, nil
+}
+
+// ordered is the order of the selection, by default that of projects and ids.
+func (s Selection) ordered() order {
+	if s.order.compare != nil {
+		return s.order
+	}
+	return order{"project, entry_id", func(a, b Row) int { return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.ID, b.ID)) }}
 }
 
 // check returns an error unless the selection says whose entries it wants. Every read of it asks.

@@ -88,7 +88,7 @@ func (l *Ledgers) Life(ctx context.Context, log *eventlog.Store, e entry.Row) (L
 	life.add(Line{At: e.OccurredAt, Moment: MomentStated, Text: fmt.Sprintf("stated in session %q", e.SessionID)})
 	reads, ctx := errgroup.WithContext(ctx)
 	for _, read := range []func(context.Context) error{
-		life.changes, life.stages, life.repeated, life.replaced, life.contested, life.decided, life.retrieved,
+		life.changes, life.stages, life.related, life.contested, life.decided, life.retrieved,
 	} {
 		reads.Go(func() error { return read(ctx) })
 	}
@@ -322,35 +322,44 @@ func (r *lifeReader) promoted(p Promotion) {
 	}
 }
 
-// repeated reads the entries that say the same as this one.
-func (r *lifeReader) repeated(ctx context.Context) error {
-	return r.others(ctx, MomentRepeated, "said also by entry ", `SELECT entry_id, created_at, count() OVER () FROM entry_changes_raw FINAL
-		WHERE project = ? AND kind = 'link' AND other_id = ? ORDER BY created_at DESC, entry_id LIMIT ?`,
-		r.entry.Project, r.entry.ID, MaxLines)
-}
-
-// replaced reads the entries that this one replaced. Only entries with a change that names it are folded.
-func (r *lifeReader) replaced(ctx context.Context) error {
-	return r.others(ctx, MomentReplaced, "took the place of entry ", `SELECT entry_id, ended_at, count() OVER () FROM entries
-		WHERE project = ? AND superseded_by = ? AND entry_id IN (SELECT entry_id FROM entry_changes_raw WHERE project = ? AND other_id = ?)
-		ORDER BY ended_at DESC, entry_id LIMIT ?`, r.entry.Project, r.entry.ID, r.entry.Project, r.entry.ID, MaxLines)
-}
-
-// others adds a line for each entry that the query returns. Its last column counts all of them.
-func (r *lifeReader) others(ctx context.Context, of Moment, text, sql string, args ...any) error {
+// related reads the entries that say the same as this one, and those that it replaced. Only entries with a change that
+// names this one are looked at.
+func (r *lifeReader) related(ctx context.Context) error {
+	var named []string
 	total, shown := uint64(0), 0
 	err := query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var id string
+		var links uint64
 		var at time.Time
-		err := rows.Scan(&id, &at, &total)
-		r.add(Line{At: at, Moment: of, Text: text + id, ID: id})
+		if err := rows.Scan(&id, &at, &links); err != nil {
+			return err
+		}
+		if links == 0 {
+			named = append(named, id)
+			return nil
+		}
+		r.add(Line{At: at, Moment: MomentRepeated, Text: "said also by entry " + id, ID: id})
+		total = links
 		shown++
+		return nil
+	}, `SELECT entry_id, created_at, if(kind = 'link', count() OVER (PARTITION BY kind), 0) FROM entry_changes_raw FINAL
+		WHERE project = ? AND other_id = ?
+		QUALIFY kind != 'link' OR row_number() OVER (PARTITION BY kind ORDER BY created_at DESC, entry_id) <= ?`,
+		r.entry.Project, r.entry.ID, MaxLines)
+	if err != nil {
 		return err
-	}, sql, args...)
-	if left := int(total) - shown; left > 0 {
-		r.more(of, left)
 	}
-	return err
+	r.more(MomentRepeated, int(total)-shown)
+	ended, err := r.entries.Read(ctx, entry.InProject(r.entry.Project).IDs(named), entry.Lifecycle)
+	if err != nil {
+		return err
+	}
+	for _, e := range ended {
+		if e.SupersededBy == r.entry.ID {
+			r.add(Line{At: e.EndedAt, Moment: MomentReplaced, Text: "took the place of entry " + e.ID, ID: e.ID})
+		}
+	}
+	return nil
 }
 
 func (r *lifeReader) contested(ctx context.Context) error {

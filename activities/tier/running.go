@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/queue"
@@ -30,13 +31,27 @@ type RunningSession struct {
 
 // ReadRunning returns the session as it is now. One that is unknown has no messages.
 func ReadRunning(ctx context.Context, conn driver.Conn, log *eventlog.Store, key schema.SessionKey) (RunningSession, error) {
-	logged, err := session.Open(ctx, log, key)
-	if err != nil {
+	var logged *session.Session
+	var contexts []queue.Context
+	var parts []string
+	var flushed int
+	reads, reading := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		logged, err = session.Open(reading, log, key)
+		return err
+	})
+	reads.Go(func() (err error) {
+		if contexts, err = queue.Pending(reading, log, conn, key); err != nil {
+			err = fmt.Errorf("read the queue of session %q: %w", key.SessionID, err)
+		}
+		return err
+	})
+	reads.Go(func() (err error) {
+		parts, flushed, err = NewTables(conn).summaries(reading, key)
+		return err
+	})
+	if err := reads.Wait(); err != nil {
 		return RunningSession{}, err
-	}
-	contexts, err := queue.Pending(ctx, log, conn, key)
-	if err != nil {
-		return RunningSession{}, fmt.Errorf("read the queue of session %q: %w", key.SessionID, err)
 	}
 	pending, transcripts, err := transcript.Pending(ctx, logged, contexts)
 	if err != nil {
@@ -44,10 +59,6 @@ func ReadRunning(ctx context.Context, conn driver.Conn, log *eventlog.Store, key
 	}
 	r := RunningSession{SessionKey: key, Total: logged.Total(), Pending: len(pending), PendingTranscripts: transcripts}
 	r.Messages, r.Tokens = r.Messages+len(pending), r.Tokens+session.Tokens(pending)
-	parts, flushed, err := NewTables(conn).summaries(ctx, key)
-	if err != nil {
-		return RunningSession{}, err
-	}
 	r.Flushed = flushed
 	rest := events{labels: English}
 	for m, err := range talk(ctx, logged, r.Flushed, logged.Len()) {

@@ -55,8 +55,7 @@ func knows(ctx context.Context, a *command.App, project string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ids, err := entry.NewReader(conn).IDs(ctx, entry.InProject(project).Limit(1))
-	return len(ids) > 0, err
+	return entry.NewReader(conn).Any(ctx, project)
 }
 
 func nothingKnown(project string) string {
