@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/llm"
@@ -49,27 +49,40 @@ type Problem struct {
 // readProblems collects the skipped, rejected and quarantined items in the build's events, and the vectors that are
 // missing now.
 func (d *Detail) readProblems(ctx context.Context, conn driver.Conn) error {
-	p := &problemReader{conn: conn, entries: entry.NewReader(conn), run: d.Run, out: []Problem{}}
-	for _, read := range []func(context.Context) error{p.session, p.facts, p.changes, p.notes, p.vectors} {
-		if err := read(ctx); err != nil {
-			return fmt.Errorf("read problems of build %q: %w", d.BuildID, err)
-		}
+	var started schema.BuildStartedPayload
+	reads, ctx := errgroup.WithContext(ctx)
+	parts := make([]problemReader, 4)
+	for i, read := range []func(*problemReader, context.Context) error{
+		(*problemReader).session, (*problemReader).facts, (*problemReader).changes, (*problemReader).ofEntries,
+	} {
+		p := &parts[i]
+		*p = problemReader{conn: conn, run: d.Run, started: &started}
+		reads.Go(func() error { return read(p, ctx) })
 	}
-	d.Problems, d.Resumed, d.Unread, d.Redacted = p.out, p.started.Resumed, p.started.Unread, p.started.Redacted
+	if err := reads.Wait(); err != nil {
+		return fmt.Errorf("read problems of build %q: %w", d.BuildID, err)
+	}
+	d.Problems = []Problem{}
+	for _, p := range parts {
+		d.Problems = append(d.Problems, p.out...)
+	}
+	d.Resumed, d.Unread, d.Redacted = started.Resumed, started.Unread, started.Redacted
 	return nil
 }
 
+// problemReader collects problems of one kind.
 type problemReader struct {
-	conn    driver.Conn
-	entries *entry.Reader
-	run     Run
-	started schema.BuildStartedPayload
+	conn driver.Conn
+	run  Run
+	// started is filled from the session's own stream.
+	started *schema.BuildStartedPayload
 	out     []Problem
 }
 
 func (p *problemReader) add(found Problem) { p.out = append(p.out, found) }
 
-// events yields the build's events in a stream, in order.
+// events yields the build's events in a stream, in order. Their positions are found first: with FINAL, the engine would read
+// the payloads of the whole stream.
 func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(schema.Event) error) error {
 	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var e schema.Event
@@ -77,8 +90,9 @@ func (p *problemReader) events(ctx context.Context, stream string, types []strin
 			return err
 		}
 		return each(e)
-	}, `SELECT event_id, event_type, payload_json FROM events
-		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, stream, p.run.BuildID, types)
+	}, `SELECT event_id, event_type, payload_json FROM events WHERE stream = ? AND build_id = ? AND event_type IN ?
+		AND seq IN (SELECT seq FROM events_raw WHERE stream = ? AND build_id = ? AND event_type IN ?) ORDER BY seq`,
+		stream, p.run.BuildID, types, stream, p.run.BuildID, types)
 }
 
 // session reads the problems in the session's own stream.
@@ -88,7 +102,7 @@ func (p *problemReader) session(ctx context.Context) error {
 	err := p.events(ctx, p.run.Stream(), types, func(e schema.Event) (err error) {
 		switch e.Type {
 		case schema.BuildStarted:
-			p.started, err = schema.Decode[schema.BuildStartedPayload](e)
+			*p.started, err = schema.Decode[schema.BuildStartedPayload](e)
 		case schema.SessionIngested:
 			var ingested schema.SessionIngestedPayload
 			ingested, err = schema.Decode[schema.SessionIngestedPayload](e)
@@ -204,8 +218,7 @@ func (p *problemReader) named(buildID string) string {
 
 // facts reads the facts that the writer of the memory did not store.
 func (p *problemReader) facts(ctx context.Context) error {
-	memory := schema.MemoryStream(p.started.User, p.started.Agent)
-	return p.events(ctx, memory, []string{schema.FactSkipped}, func(e schema.Event) error {
+	return p.events(ctx, schema.MemoryStream(p.run.User, p.run.Agent), []string{schema.FactSkipped}, func(e schema.Event) error {
 		skipped, err := schema.Decode[schema.FactSkippedPayload](e)
 		if err != nil {
 			return err
@@ -234,14 +247,23 @@ func (p *problemReader) changes(ctx context.Context) error {
 	return err
 }
 
-// notes reads the task notes of a completed build that led to no task.
-func (p *problemReader) notes(ctx context.Context) error {
-	if !p.run.Status.Completed() {
-		return nil
-	}
-	notes, err := p.entries.Read(ctx, p.entriesOfBuild().Type(schema.EntryTaskNote), entry.Statement)
-	if err != nil || len(notes) == 0 {
+// ofEntries reads the problems of the build's entries.
+func (p *problemReader) ofEntries(ctx context.Context) error {
+	entries, err := entry.NewReader(p.conn).Read(ctx, entry.OfSession(p.run.SessionKey).Build(p.run.BuildID), entry.Statement)
+	if err != nil {
 		return err
+	}
+	if err := p.notes(ctx, entries); err != nil {
+		return err
+	}
+	return p.vectors(ctx, entries)
+}
+
+// notes reads the task notes of a completed build that led to no task.
+func (p *problemReader) notes(ctx context.Context, entries []entry.Row) error {
+	notes := slices.DeleteFunc(slices.Clone(entries), func(e entry.Row) bool { return e.Type != schema.EntryTaskNote })
+	if len(notes) == 0 || !p.run.Status.Completed() {
+		return nil
 	}
 	observed, err := p.observed(ctx)
 	if err != nil {
@@ -258,10 +280,6 @@ func (p *problemReader) notes(ctx context.Context) error {
 		})
 	}
 	return nil
-}
-
-func (p *problemReader) entriesOfBuild() entry.Selection {
-	return entry.OfSession(p.run.SessionKey).Build(p.run.BuildID)
 }
 
 // observed returns the ids of the session's entries in which any build observed a task.
@@ -329,12 +347,11 @@ func (p *problemReader) titles(ctx context.Context, rejected []schema.TaskTransi
 }
 
 // vectors reads the build's entries and task titles whose vectors could not be written so far.
-func (p *problemReader) vectors(ctx context.Context) error {
-	entries, err := p.entries.ByID(ctx, p.entriesOfBuild(), entry.Statement)
-	if err != nil {
-		return err
+func (p *problemReader) vectors(ctx context.Context, entries []entry.Row) error {
+	ids, titles := make([]string, len(entries)), map[string]string{}
+	for i, e := range entries {
+		ids[i], titles[e.ID] = e.ID, e.Title
 	}
-	ids := slices.Collect(maps.Keys(entries))
 	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var kind, id, reason string
 		var attempts uint32
@@ -343,7 +360,7 @@ func (p *problemReader) vectors(ctx context.Context) error {
 			return err
 		}
 		found := Problem{
-			Kind: ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", short(id), entries[id].Title), Reason: reason,
+			Kind: ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", short(id), titles[id]), Reason: reason,
 			Retry: "it is tried again by itself; at once with starter reconcile",
 		}
 		if kind == schema.ItemTaskTitle {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -241,11 +242,19 @@ func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 	if err != nil {
 		return Detail{}, err
 	}
+	return Describe(ctx, conn, run)
+}
+
+// Describe returns the build with its steps and problems.
+func Describe(ctx context.Context, conn driver.Conn, run Run) (Detail, error) {
 	d := Detail{Run: run}
-	if d.Metrics, err = readMetrics(ctx, conn, run); err != nil {
-		return Detail{}, err
-	}
-	err = d.readProblems(ctx, conn)
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		d.Metrics, err = readMetrics(ctx, conn, run)
+		return err
+	})
+	reads.Go(func() error { return d.readProblems(ctx, conn) })
+	err := reads.Wait()
 	return d, err
 }
 

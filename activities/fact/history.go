@@ -103,7 +103,9 @@ func (t *Tables) AsOf(ctx context.Context, user, agent string, ids []string, at 
 // BuildChanges returns the changes of a build to the facts and the profile of a memory, in the order of the events. It
 // reads no other events, however long the memory's history is.
 func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) ([]Change, error) {
-	out, err := t.changes(ctx, user, agent, "build_id = ? ORDER BY seq", buildID)
+	// The positions are found first: with FINAL, the engine would read the payloads of the whole stream.
+	out, err := t.changes(ctx, user, agent, "build_id = ? AND seq IN (SELECT seq FROM events_raw WHERE stream = ? AND build_id = ?) ORDER BY seq",
+		buildID, schema.MemoryStream(user, agent), buildID)
 	if err != nil {
 		return nil, fmt.Errorf("read a build's changes to a memory: %w", err)
 	}

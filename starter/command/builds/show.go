@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/build"
 	"axiommind/activities/table"
@@ -30,22 +31,30 @@ func showCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		detail, err := build.Show(ctx, conn, args[0])
+		run, err := build.Find(ctx, conn, args[0])
 		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
 			return command.BadUsage(err)
 		}
 		if err != nil {
 			return err
 		}
-		if err := advise(ctx, a, conn, &detail); err != nil {
+		shown, advised := shownBuild{Workflow: progress.LinkTo(a, run.WorkflowID())}, build.Detail{Run: run}
+		reads, reading := errgroup.WithContext(ctx)
+		reads.Go(func() (err error) {
+			shown.Detail, err = build.Describe(reading, conn, run)
+			return err
+		})
+		reads.Go(func() error { return advise(reading, a, conn, &advised) })
+		reads.Go(func() (err error) {
+			shown.Facts, err = facts.ReadOfBuild(reading, conn, run.SessionKey, run.BuildID)
+			return err
+		})
+		if err := reads.Wait(); err != nil {
 			return err
 		}
-		shown := shownBuild{Detail: detail, Workflow: progress.LinkTo(a, detail.WorkflowID())}
-		if shown.Facts, err = facts.ReadOfBuild(ctx, conn, detail.SessionKey, detail.BuildID); err != nil {
-			return err
-		}
-		if detail.Status == schema.BuildRunning {
-			if shown.Progress = progressOf(ctx, a, detail.Run); shown.Progress != nil {
+		shown.Run, shown.Hint, shown.Retry, shown.NoRetry = advised.Run, advised.Hint, advised.Retry, advised.NoRetry
+		if shown.Status == schema.BuildRunning {
+			if shown.Progress = progressOf(ctx, a, shown.Run); shown.Progress != nil {
 				shown.Counts = shown.Progress.Counts
 			}
 		}
