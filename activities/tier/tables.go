@@ -180,11 +180,12 @@ func (t *Tables) cores(ctx context.Context, user, agent, rest string, args ...an
 	return out, nil
 }
 
-// historySQL lists versions, each with its parent. The texts of the items are compared in the database.
+// historySQL lists versions, each with its parent. The texts of the items are compared in the database, as sets: looking up
+// each text of one list in the other takes memory by the product of their lengths.
 const historySQL = `
 	WITH (j -> arrayMap(i -> JSONExtractString(i, 'text'), JSONExtractArrayRaw(j))) AS texts
 	SELECT v.version, v.parent, v.origin, v.dream, v.restored, d.date, v.ts, v.actor, v.reason, length(v.held),
-		length(arrayFilter(i -> NOT has(p.held, i), v.held)), length(arrayFilter(i -> NOT has(v.held, i), p.held))
+		toUInt64(length(arrayDistinct(v.held)) - length(arrayIntersect(v.held, p.held) AS both)), toUInt64(length(arrayDistinct(p.held)) - length(both))
 	FROM (
 		SELECT version, parent, origin, dream, restored, ts, actor, reason, texts(items_json) AS held FROM core_versions_raw
 		WHERE user = ? AND agent = ? ORDER BY version DESC LIMIT 1 BY version LIMIT ? OFFSET ?
