@@ -26,8 +26,10 @@ type SessionRow struct {
 }
 
 // Sessions returns the sessions whose builds pass the filter, the last processed first. The filter's Limit and Offset
-// count sessions.
+// count sessions, and its status is that of their latest build.
 func Sessions(ctx context.Context, conn driver.Conn, log *eventlog.Store, f Filter) ([]SessionRow, error) {
+	last := f.Status
+	f.Status = ""
 	where, args, err := f.where()
 	if err != nil {
 		return nil, err
@@ -42,8 +44,8 @@ func Sessions(ctx context.Context, conn driver.Conn, log *eventlog.Store, f Filt
 		out, streams = append(out, r), append(streams, r.Stream())
 		return err
 	}, fmt.Sprintf(`SELECT project, user, agent, session_id, count(), argMax(status, ordinal), argMax(build_id, ordinal), max(started_at) AS last
-		FROM build_runs WHERE %s GROUP BY project, user, agent, session_id
-		ORDER BY last DESC, project, user, agent, session_id LIMIT %d OFFSET %d`, strings.Join(where, " AND "), f.Limit, f.Offset), args...)
+		FROM build_runs WHERE %s GROUP BY project, user, agent, session_id HAVING ? IN ('', argMax(status, ordinal))
+		ORDER BY last DESC, project, user, agent, session_id LIMIT %d OFFSET %d`, strings.Join(where, " AND "), f.Limit, f.Offset), append(args, string(last))...)
 	if err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}

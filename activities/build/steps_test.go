@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -91,17 +93,30 @@ func TestDays(t *testing.T) {
 	queue(key, "1", time.Minute)
 	queue(key, "2", 3*time.Minute)
 	queue(other, "1", 24*time.Hour)
-	first := build.Day{Date: "2026-11-01", Failed: 1, Success: 1, NewEntries: 3, MedianSeconds: 60, P95Seconds: 60, Queued: 2, MedianWait: 180, MaxWait: 180}
+	for i, step := range []struct {
+		id, to  string
+		demotes bool
+		of      schema.SessionKey
+		at      time.Time
+	}{
+		{"e1", "candidate", false, key, at}, {"e1", "verified", false, key, at}, {"e2", "verified", false, key, at}, {"e2", "verified", false, key, at},
+		{"e2", "candidate", true, key, at}, {"e3", "certified", false, other, next},
+	} {
+		require.NoError(t, table.Insert(t.Context(), conn, "promotions_raw (project, user, agent, entry_id, event_id, ts, to_stage, demotes, version)",
+			[][]any{{step.of.Project, step.of.User, step.of.Agent, step.id, fmt.Sprint(i), step.at, step.to, step.demotes, uint64(1)}}))
+	}
+	rose := map[schema.Stage]int{schema.StageCertified: 1}
+	first := build.Day{Reached: map[schema.Stage]int{schema.StageCandidate: 1, schema.StageVerified: 2}, Date: "2026-11-01", Failed: 1, Success: 1, NewEntries: 3, MedianSeconds: 60, P95Seconds: 60, Queued: 2, MedianWait: 180, MaxWait: 180}
 	for name, test := range map[string]struct {
 		filter build.Filter
 		want   []build.Day
 	}{
 		"one agent": {build.Filter{Project: "p/'", User: "u'", Agent: "a"}, []build.Day{first, {Date: "2026-11-02", Unfinished: 1}}},
 		"a user": {build.Filter{Project: "p/'", User: "u'"}, []build.Day{first, {
-			Date: "2026-11-02", Unfinished: 1, Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
+			Reached: rose, Date: "2026-11-02", Unfinished: 1, Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
 		}}},
 		"an agent of any user": {build.Filter{All: true, Agent: "a2"}, []build.Day{{
-			Date: "2026-11-02", Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
+			Reached: rose, Date: "2026-11-02", Empty: 1, MedianSeconds: 60, P95Seconds: 60, Queued: 1, MedianWait: 86400, MaxWait: 86400,
 		}}},
 		"of late":         {build.Filter{All: true, Since: next.Add(time.Hour)}, []build.Day{}},
 		"another project": {build.Filter{All: true, Project: "p"}, []build.Day{}},

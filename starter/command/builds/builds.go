@@ -2,6 +2,11 @@
 package builds
 
 import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/starter/command"
@@ -15,4 +20,27 @@ func Commands(a *command.App) []*cobra.Command {
 			diffCommand(a)),
 		backfillCommand(a),
 	}
+}
+
+// summary adds the flag --since to a command that answers with what summarize returns of the builds since then.
+func summary[T any](a *command.App, cmd *cobra.Command, since, of string, summarize func(context.Context, driver.Conn, time.Time) ([]T, error),
+	printed func(io.Writer, []T) error,
+) *cobra.Command {
+	from := cmd.Flags().String("since", since, of+" that started since: 7d, 12h, 2026-11-01 or a time")
+	a.Answers(cmd, []T{})
+	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+		at, err := command.ParseSince(*from, time.Now())
+		if err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		rows, err := summarize(ctx, conn, at)
+		if err != nil {
+			return err
+		}
+		return a.Print(append([]T{}, rows...), func(w io.Writer) error { return printed(w, rows) })
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
@@ -22,25 +23,10 @@ func daysCommand(a *command.App) *cobra.Command {
 	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
 	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
-	since := f.String("since", "30d", "builds that started since: 7d, 12h, 2026-11-01 or a time")
-	a.Answers(cmd, []build.Day{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) (err error) {
-		if filter.Since, err = command.ParseSince(*since, time.Now()); err != nil {
-			return err
-		}
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		days, err := build.Days(ctx, conn, filter)
-		if err != nil {
-			return err
-		}
-		if days == nil {
-			days = []build.Day{}
-		}
-		return a.Print(days, func(w io.Writer) error { return printDays(w, days) })
-	})
+	return summary(a, cmd, "30d", "builds", func(ctx context.Context, conn driver.Conn, since time.Time) ([]build.Day, error) {
+		filter.Since = since
+		return build.Days(ctx, conn, filter)
+	}, printDays)
 }
 
 func printDays(w io.Writer, days []build.Day) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
@@ -19,22 +20,10 @@ func stepsCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	var filter build.StepFilter
 	f.StringVar(&filter.Project, "project", "", "steps of one project, without dreams and rebuilds (default: all)")
-	since := f.String("since", "", "steps that started since: 7d, 12h, 2026-11-01 or a time")
-	a.Answers(cmd, []build.StepSummary{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) (err error) {
-		if filter.Since, err = command.ParseSince(*since, time.Now()); err != nil {
-			return err
-		}
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		steps, err := build.Steps(ctx, conn, filter)
-		if err != nil {
-			return err
-		}
-		return a.Print(steps, func(w io.Writer) error { return printStepSummaries(w, steps) })
-	})
+	return summary(a, cmd, "", "steps", func(ctx context.Context, conn driver.Conn, since time.Time) ([]build.StepSummary, error) {
+		filter.Since = since
+		return build.Steps(ctx, conn, filter)
+	}, printStepSummaries)
 }
 
 func printStepSummaries(w io.Writer, steps []build.StepSummary) error {

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/schema"
 	"axiommind/starter/command"
 )
 
@@ -21,11 +23,14 @@ func sessionsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&filter.Project, "project", "", "sessions of one project (default: all)")
 	f.StringVar(&filter.User, "user", "", "sessions of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
+	f.StringVar((*string)(&filter.Status), "status", "", "sessions whose last build is running, success, partial, empty or failed")
 	var p command.Page
 	p.Add(f, command.DefaultPage, command.MaxPage, "the last processed first")
+	statuses := []schema.BuildStatus{schema.BuildRunning, schema.BuildSuccess, schema.BuildPartial, schema.BuildEmpty, schema.BuildFailed}
+	a.Complete(cmd, "status", command.Fixed(statuses...))
 	a.Answers(cmd, []build.SessionRow{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
+		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, statuses)); err != nil {
 			return err
 		}
 		conn, err := a.ClickHouse(ctx)

@@ -91,6 +91,10 @@ func TestSessionGoingOn(t *testing.T) {
 	require.Equal(t, read.Total, rows[0].Total)
 	require.Contains(t, []schema.BuildStatus{schema.BuildSuccess, schema.BuildEmpty}, rows[0].Status)
 	require.Contains(t, run("", "sessions"), "TOKENS (EST.)")
+	of := func(status schema.BuildStatus) int {
+		return len(commandtest.Decode[[]build.SessionRow](t, commandtest.Output{Out: run("", "sessions", "--status", string(status), "-o", "json")}))
+	}
+	require.Equal(t, [2]int{1, 0}, [2]int{of(rows[0].Status), of(schema.BuildFailed)})
 	run("", "queue", "flush")
 	require.Equal(t, now.Total, shown().Total)
 	readSessionMarked(t, run, session, len(messages))

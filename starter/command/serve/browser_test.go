@@ -184,14 +184,17 @@ func TestPagesInABrowser(t *testing.T) {
 
 	at := "/sessions/" + url.PathEscape(session)
 	for _, path := range []string{
-		"/", "/sessions", at, at + "?tools=true&proven=true", "/search", "/search?query=events", "/entries/" + proposed.ID, "/memory", "/memory/versions", "/memory/diff?from=0&to=1",
+		"/", "/counts", "/steps", "/tasks?status=pending", "/tasks?reported_done=true", "/sessions", at, at + "?tools=true&proven=true", "/search", "/search?query=events", "/entries/" + proposed.ID, "/memory", "/memory/versions", "/memory/diff?from=0&to=1",
 		"/dreams", "/dreams/1", "/tasks", "/tasks/" + tasks[0]["task"].(map[string]any)["entity_id"].(string), "/facts", "/changes", "/conflicts", "/conflicts/" + conflict.ID,
 		"/proposals", "/decisions", "/builds", "/builds/" + failed, "/builds/" + failed + "/diff/" + failed, "/queue", "/health", "/memory?version=1", "/memory/diff",
-		"/do/facts-add", "/do/entry-correct?entry=" + proposed.ID, "/do/forget?session=x&because=evil", "/facts/" + fact, "/decisions/" + decision, "/sessions/..", "/forgotten",
+		"/do/facts-add", "/do/entry-correct?entry=" + proposed.ID, "/do/forget?session=x&because=evil", "/facts/" + fact, "/decisions/" + decision, "/sessions/..",
 	} {
 		b.open(path)
 		require.NotEmpty(t, eval[string](b, "document.querySelector('h1')?.textContent ?? ''"), path)
 	}
+	b.open("/builds")
+	b.do(see("h2 + .scroll"))
+	b.check("builds with their steps")
 	b.open(at)
 	require.Contains(t, eval[string](b, "document.querySelector('#m0 .text').textContent"), hostile, "a message is shown as it is")
 	require.Contains(t, eval[string](b, "document.querySelector('#m0 mark').textContent"), "We decided to keep the events in ClickHouse.", "the proof is marked in its message")

@@ -24,18 +24,18 @@ import (
 
 // functions are those of the templates.
 var functions = template.FuncMap{
-	"short": command.ShortID, "words": spaced, "when": when, "day": func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
+	"short": command.ShortID, "words": spaced, "when": when,
 	"plural":  func(n any, one, many string) string { return command.Plural(int(reflect.ValueOf(n).Int()), one, many) },
 	"session": command.ShownSession, "head": func(n int, s string) string { return command.OneLine(s, n) },
 	"seconds": func(s float64) string { return fmt.Sprintf("%.1f s", s) }, "score": func(x float64) string { return fmt.Sprintf("%.3f", x) },
 	"percent": percent, "dollars": func(x float64) string { return fmt.Sprintf("$%.2f", x) },
 	"segments": segments, "evidence": func(e schema.Evidence) string { return show.EvidenceState(e, show.ProofDifferences) },
 	"passage": passage, "stages": schema.Stages, "reached": func(s, of schema.Stage) bool { return of.Rank() <= s.Rank() },
-	"measures": graduate.Measures, "count": func(m graduate.Measure, h graduate.Health) int { return m.Count(h) }, "total": total, "failing": failing, "refused": refusedDream, "first": first, "merged": merged, "dropped": dropped,
-	"outcomes": outcomes, "tokens": tokens, "costs": costs, "waits": waits, "times": times, "board": board,
+	"measures": graduate.Measures, "count": func(m graduate.Measure, h graduate.Health) int { return m.Count(h) }, "total": total, "refused": refusedDream, "merged": merged, "dropped": dropped,
+	"outcomes": outcomes, "rises": rises, "rose": func(d build.Day, stage string) int { return d.Reached[schema.Stage(stage)] }, "tokens": tokens, "costs": costs, "waits": waits, "times": times, "board": board, "taskStatuses": schema.TaskStatuses,
 	"difflines": diffLines, "tree": tree,
 	"list": func(items ...string) []string { return items }, "running": func(s schema.BuildStatus) bool { return s == schema.BuildRunning },
-	"len0": length, "tab": newTab, "act": newButton, "fieldOf": newInput, "stageOf": func(s schema.Stage, of schema.Status) standing { return standing{s, of} },
+	"len0": length, "tab": newTab, "act": newButton, "later": newLater, "fieldOf": newInput, "stageOf": func(s schema.Stage, of schema.Status) standing { return standing{s, of} },
 	"toggle": toggle, "anyRunning": anyRunning, "underway": underway, "heading": func(s string) string { return strings.ReplaceAll(s, "\n", " › ") },
 	"sourceLink": sourceLink, "lineLink": lineLink, "filters": filters, "filtered": filtered, "isMessage": isMessage,
 	"graphOf": func(d *data, tasks any) listed { return listed{data: d, Graph: newGraph(tasks)} }, "plus": func(a, b int) int { return a + b }, "minus": func(a, b, c int) int { return a - b - c },
@@ -63,6 +63,9 @@ func newButton(d interface {
 ) button {
 	return button{d.Do(operation, pairs...), text}
 }
+
+// newLater is a link to a view that a script puts in its place.
+func newLater(d *data, text string, parts ...string) button { return button{d.Link(parts...), text} }
 
 // input is a field of a form with its value.
 type input struct {
@@ -220,26 +223,6 @@ func total(d *data, counted any) (sum graduate.Health) {
 		}
 	}
 	return sum
-}
-
-// failing returns the sessions whose last build failed.
-func failing(sessions any) (out []build.SessionRow) {
-	list, _ := sessions.([]build.SessionRow)
-	for _, s := range list {
-		if s.Status == schema.BuildFailed || s.Status == build.StatusInterrupted {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// first returns the first items of a list of sessions.
-func first(n int, sessions any) any {
-	list, is := sessions.([]build.SessionRow)
-	if !is {
-		return sessions
-	}
-	return list[:min(n, len(list))]
 }
 
 // refusedDream returns the latest dream if it was refused. A later one settles it.

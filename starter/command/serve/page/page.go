@@ -208,6 +208,8 @@ type data struct {
 	Problem *Problem
 	// JSON is the address of Main in the API.
 	JSON string
+	// Part is true if a script puts the view into another page.
+	Part bool
 	// Token confirms that a form is the page's own.
 	Token  string
 	Person string
@@ -305,8 +307,11 @@ func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 			d.Of[read.name] = answers[i]
 		}
 	}
+	if d.Problem != nil && (!v.optional || d.Problem.Status != http.StatusNotFound) {
+		status = d.Problem.Status
+	}
 	if d.Problem != nil && !v.optional {
-		status, d.View = d.Problem.Status, "problem"
+		d.View = "problem"
 	}
 	p.render(w, r, status, d)
 }
@@ -314,7 +319,7 @@ func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 // render writes a page. A part of a page is its view alone, for a script that puts it into the page.
 func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, d *data) {
 	name := "page"
-	if r.Header.Get("HX-Request") != "" {
+	if d.Part = r.Header.Get("HX-Request") != ""; d.Part {
 		name = d.View
 	}
 	var b bytes.Buffer

@@ -111,6 +111,13 @@ func outcomes(days any) plot {
 		series{"unfinished", "open", func(d build.Day) float64 { return float64(d.Unfinished) }})
 }
 
+func rises(days any) plot {
+	return newPlot("Memories that rose to a stage", "%.0f", days,
+		series{"candidate", "plain", func(d build.Day) float64 { return float64(d.Reached[schema.StageCandidate]) }},
+		series{"verified", "good", func(d build.Day) float64 { return float64(d.Reached[schema.StageVerified]) }},
+		series{"certified", "warn", func(d build.Day) float64 { return float64(d.Reached[schema.StageCertified]) }})
+}
+
 func tokens(days any) plot {
 	return newPlot("Tokens of models", "%.0f", days,
 		series{"in", "plain", func(d build.Day) float64 { return float64(d.Usage.InputTokens) }},

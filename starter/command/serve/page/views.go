@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"axiommind/schema"
 	"axiommind/starter/command/dreams"
 )
 
@@ -18,7 +19,7 @@ type view struct {
 	reads []read
 	// then returns a read whose parameters come from the answer of the first one, or false.
 	then func(main any) (read, bool)
-	// optional views show that there is nothing yet instead of a problem.
+	// optional views show their problem in its place: that there is nothing yet is none.
 	optional bool
 	// ready reports whether there is something to read. Without it there always is.
 	ready func(*data) bool
@@ -67,24 +68,26 @@ func (r read) values(d *data, o Operation) map[string][]string {
 const (
 	someItems = "8"
 	allTasks  = "500"
-	// lastSessions are those among which the overview looks for failed builds.
-	lastSessions = "200"
 )
 
 type fixed = map[string]string
 
-// views returns all views.
+// views returns all views. What goes over a whole store, such as its counts, is a view of its own: a page puts it in after
+// it has been shown.
 func views() []view {
 	list := []view{
 		{path: "/{$}", template: "overview", title: "Overview", reads: []read{
-			{name: "measures", operation: "health"},
-			{name: "days", operation: "builds-days"},
+			{operation: "builds-days"},
 			{name: "conflicts", operation: "conflicts", fixed: fixed{"limit": someItems}},
 			{name: "proposals", operation: "proposals", fixed: fixed{"limit": someItems}},
 			{name: "done", operation: "tasks", fixed: fixed{"reported_done": "true", "limit": someItems}},
 			{name: "dreams", operation: "dream-list", fixed: fixed{"limit": someItems}},
-			{name: "sessions", operation: "sessions", fixed: fixed{"limit": lastSessions}},
+			{name: "sessions", operation: "sessions", fixed: fixed{"limit": someItems}},
+			{name: "failed", operation: "sessions", fixed: fixed{"limit": someItems, "status": string(schema.BuildFailed)}},
 			{name: "queue", operation: "queue"},
+		}},
+		{path: "/counts", template: "counts", title: "Counts", reads: []read{
+			{operation: "health"},
 			{name: "scopes", operation: "health", everyone: true},
 		}},
 		{path: "/sessions", template: "sessions", title: "Sessions", reads: []read{{operation: "sessions", takes: []string{"cursor", "limit"}}}},
@@ -112,7 +115,7 @@ func views() []view {
 		{path: "/dreams", template: "dreams", title: "Dreams", reads: []read{{operation: "dream-list", takes: []string{"cursor"}}}},
 		{path: "/dreams/{dream}", template: "dream", title: "Dream", reads: []read{{operation: "dream-show"}}, then: changesOf},
 		{path: "/tasks", template: "tasks", title: "Tasks", reads: []read{
-			{operation: "tasks", fixed: fixed{"limit": allTasks}, takes: []string{"cursor", "as_of", "status"}},
+			{operation: "tasks", fixed: fixed{"limit": allTasks}, takes: []string{"cursor", "as_of", "status", "reported_done"}},
 			{name: "blocked", operation: "blocked", fixed: fixed{"limit": "50"}},
 		}},
 		{path: "/tasks/{task}", template: "task", title: "Task", reads: []read{{operation: "task-show"}}},
@@ -156,8 +159,8 @@ func moreViews() []view {
 		{path: "/decisions/{decision}", template: "decision", title: "Decision", reads: []read{{operation: "decisions-show"}}},
 		{path: "/builds", template: "builds", title: "Builds", reads: []read{
 			{operation: "builds-list", takes: []string{"cursor", "status", "class", "session", "since"}},
-			{name: "steps", operation: "builds-steps"},
 		}},
+		{path: "/steps", template: "steps", title: "Steps", reads: []read{{operation: "builds-steps", takes: []string{"since"}}}},
 		{path: "/builds/{build}", template: "build", title: "Build", reads: []read{{operation: "builds-show"}}},
 		{path: "/builds/{build}/diff/{other}", template: "builddiff", title: "Difference of two builds", reads: []read{{operation: "builds-diff"}}},
 		{path: "/imports", template: "imports", title: "Imports", optional: true, reads: []read{{operation: "builds-batches", takes: []string{"cursor"}}}},

@@ -1,0 +1,22 @@
+package page
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The link of a server logs one browser in, for a quarter of an hour.
+func TestLinkEnds(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		age   time.Duration
+		takes bool
+	}{"new": {0, true}, "almost too old": {linkTime - time.Minute, true}, "too old": {linkTime + time.Second, false}} {
+		l := newLogin([32]byte{})
+		l.until = l.until.Add(-x.age)
+		require.Equal(t, x.takes, l.take(l.code), name)
+		require.False(t, l.take(l.code), "twice")
+	}
+}
