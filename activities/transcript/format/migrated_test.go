@@ -32,7 +32,7 @@ func TestI5MigratedMemoryProvesNothing(t *testing.T) {
 	}
 	for format, text := range map[string]string{
 		"okf": "---\ntype: Reference\nstatus: deprecated\n---\nThe log is in a file.\n",
-		"zep": `[{"uuid": "f2", "fact": "Ann lives in Lisbon.", "invalid_at": "2026-03-02T09:02:00Z"}]`,
+		"zep": `[{"uuid_": "f2", "fact": "Ann lives in Lisbon.", "invalid_at": "2026-03-02T09:02:00Z"}]`,
 	} {
 		sessions, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "dir/x.md", Format: format})
 		require.NoError(t, err, format)

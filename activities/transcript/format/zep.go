@@ -20,6 +20,9 @@ var zep = Format{
 	isRecord: isZep, reader: stateless(zepRecord),
 }
 
+// zepIDs are the names of an item's id: the second is that of the fields of Zep's client for Python.
+var zepIDs = []string{"uuid", "uuid_"}
+
 var zepLists = []string{"messages", "episodes", "edges", "facts", "nodes"}
 
 func isZep(rec gjson.Result) bool {
@@ -32,7 +35,7 @@ func isZep(rec gjson.Result) bool {
 }
 
 func isZepItem(item gjson.Result) bool {
-	return item.Get("uuid").Exists() && (item.Get("fact").Exists() || item.Get("content").Exists() || item.Get("summary").Exists())
+	return firstOf(item, zepIDs...).Exists() && (item.Get("fact").Exists() || item.Get("content").Exists() || item.Get("summary").Exists())
 }
 
 func zepRecord(b *builder, line int, rec gjson.Result) {
@@ -52,7 +55,7 @@ func zepRecord(b *builder, line int, rec gjson.Result) {
 
 // zepItem reads an item of a list in a record.
 func zepItem(b *builder, line int, of, item gjson.Result) {
-	m := recalled{id: item.Get("uuid").String(), by: "zep", at: b.time(line, firstOf(item, "valid_at", "created_at"))}
+	m := recalled{id: firstOf(item, zepIDs...).String(), by: "zep", at: b.time(line, firstOf(item, "valid_at", "created_at"))}
 	b.own(firstOf(item, "user_id"))
 	b.own(firstOf(of, "user_id"))
 	owner := func(kind string) string {
@@ -70,7 +73,7 @@ func zepItem(b *builder, line int, of, item gjson.Result) {
 		m.text = item.Get("fact").String()
 		m.ended = b.ended(line, item.Get("invalid_at").String()) || b.ended(line, item.Get("expired_at").String())
 		b.useSession(owner("facts"))
-		b.claim(line, m, item, "name", "source_node_uuid", "target_node_uuid", "episodes", "attributes", "score", "created_at", "valid_at", "invalid_at", "expired_at")
+		b.claim(line, m, item, "name", "source_node_uuid", "target_node_uuid", "episodes", "attributes", "relevance", "score", "created_at", "valid_at", "invalid_at", "expired_at")
 		b.state(line, m)
 	case item.Get("content").Exists():
 		b.useSession(owner(""))
