@@ -111,8 +111,6 @@ type source interface {
 	tasks(ctx context.Context, w wants, p part) ([]Entity, error)
 	resolvedConditions(ctx context.Context, p part) ([]Entity, error)
 	load(ctx context.Context, ids []string) (map[string]Entity, error)
-	// effective returns, by task and blocker, the entity that the blocker finally resolves to.
-	effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error)
 	finder
 }
 
@@ -120,11 +118,6 @@ type source interface {
 type part struct{ limit, offset int }
 
 func (s Selection) part() part { return part{cmp.Or(s.Limit, DefaultLimit), s.Offset} }
-
-type ending struct {
-	id   string
-	hops int
-}
 
 func (q *Queries) source(ctx context.Context, s Selection) (source, error) {
 	if strings.TrimSpace(s.Project) == "" {
@@ -205,48 +198,77 @@ func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]View, error
 }
 
 func views(ctx context.Context, src source, tasks []Entity) ([]View, error) {
-	ends, err := src.effective(ctx, tasks)
-	if err != nil {
-		return nil, fmt.Errorf("expand blockers: %w", err)
-	}
-	var ids []string
-	for _, t := range tasks {
-		for _, b := range slices.Concat(t.Blockers, t.Suggestions) {
-			ids = append(ids, b.ID)
-			if end, ok := ends[[2]string{t.ID, b.ID}]; ok {
-				ids = append(ids, end.id)
-			}
-		}
-	}
-	entities, err := src.load(ctx, ids)
+	entities, err := loadBlockers(ctx, src, tasks)
 	if err != nil {
 		return nil, fmt.Errorf("load blockers: %w", err)
 	}
+	view := func(b schema.Blocker, end string, hops int) BlockerView {
+		v := BlockerView{Blocker: b, Title: titleOr(entities[b.ID], b.Text)}
+		v.Effective = EffectiveBlocker{EntityRef: b.EntityRef, Title: v.Title, Open: entities[end].Open(), Hops: hops}
+		if e, known := entities[end]; known {
+			v.Effective.EntityRef, v.Effective.Title, v.Effective.DoneReport = e.EntityRef, e.Title, e.DoneReport
+		}
+		return v
+	}
 	out := make([]View, len(tasks))
 	for i, t := range tasks {
-		view := func(b schema.Blocker) BlockerView {
-			end, ok := ends[[2]string{t.ID, b.ID}]
-			if !ok {
-				end = ending{id: b.ID}
-			}
-			v := BlockerView{Blocker: b, Title: titleOr(entities[b.ID], b.Text)}
-			v.Effective = EffectiveBlocker{
-				EntityRef: b.EntityRef, Title: v.Title, Open: entities[end.id].Open(), Hops: end.hops,
-			}
-			if e, known := entities[end.id]; known {
-				v.Effective.EntityRef, v.Effective.Title, v.Effective.DoneReport = e.EntityRef, e.Title, e.DoneReport
-			}
-			return v
-		}
 		out[i] = View{Task: t, Blockers: []BlockerView{}, Suggestions: []BlockerView{}}
 		for _, b := range t.Blockers {
-			out[i].Blockers = append(out[i].Blockers, view(b))
+			end, hops := effective(b.ID, entities)
+			out[i].Blockers = append(out[i].Blockers, view(b, end, hops))
 		}
 		for _, b := range t.Suggestions {
-			out[i].Suggestions = append(out[i].Suggestions, view(b))
+			out[i].Suggestions = append(out[i].Suggestions, view(b, b.ID, 0))
 		}
 	}
 	return out, nil
+}
+
+// loadBlockers returns the blockers and suggestions of the tasks, and the entities that these resolve to.
+func loadBlockers(ctx context.Context, src source, tasks []Entity) (map[string]Entity, error) {
+	var next []string
+	for _, t := range tasks {
+		for _, b := range slices.Concat(t.Blockers, t.Suggestions) {
+			next = append(next, b.ID)
+		}
+	}
+	all := map[string]Entity{}
+	for range maxHops + 1 {
+		if len(next) == 0 {
+			break
+		}
+		found, err := src.load(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		next = nil
+		for id, e := range found {
+			all[id] = e
+			if e.ResolvesTo != nil {
+				next = append(next, e.ResolvesTo.ID)
+			}
+		}
+		next = slices.DeleteFunc(next, func(id string) bool { return all[id].Exists() })
+	}
+	return all, nil
+}
+
+// maxHops is the maximum number of resolutions to follow to an effective blocker, as in the view v_task_blockers_effective.
+const maxHops = 32
+
+// effective returns the id of the entity that the blocker finally resolves to, and the number of resolutions to it. In a circle
+// it is the last one before the circle closes.
+func effective(blocker string, entities map[string]Entity) (id string, hops int) {
+	id = blocker
+	for seen := map[string]bool{id: true}; hops < maxHops; hops++ {
+		next := entities[id].ResolvesTo
+		if next == nil || seen[next.ID] {
+			break
+		}
+		id = next.ID
+		seen[id] = true
+	}
+	return id, hops
 }
 
 func titleOr(e Entity, text string) string { return cmp.Or(e.Title, text) }

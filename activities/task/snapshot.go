@@ -11,9 +11,6 @@ import (
 	"axiommind/schema"
 )
 
-// maxHops is the maximum number of resolutions to follow to an effective blocker, as in the view.
-const maxHops = 32
-
 // snapshot is a project as of a time: the fold of its events up to then, in memory.
 type snapshot struct {
 	project  string
@@ -91,25 +88,6 @@ func (s *snapshot) load(_ context.Context, ids []string) (map[string]Entity, err
 	for _, id := range ids {
 		if e, ok := s.entities[id]; ok && e.Exists() {
 			out[id] = e
-		}
-	}
-	return out, nil
-}
-
-func (s *snapshot) effective(_ context.Context, tasks []Entity) (map[[2]string]ending, error) {
-	out := map[[2]string]ending{}
-	for _, t := range tasks {
-		for _, b := range t.Blockers {
-			end := ending{id: b.ID}
-			for seen := map[string]bool{b.ID: true}; end.hops < maxHops; end.hops++ {
-				next := s.entities[end.id].ResolvesTo
-				if next == nil || seen[next.ID] {
-					break
-				}
-				seen[next.ID] = true
-				end.id = next.ID
-			}
-			out[[2]string{t.ID, b.ID}] = end
 		}
 	}
 	return out, nil

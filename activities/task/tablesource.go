@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"axiommind/activities/table"
 )
 
 // tableSource answers from the project's tables, as of now.
@@ -58,24 +56,4 @@ func (l *tableSource) entities(ctx context.Context, where string, args ...any) (
 		return err
 	}, `SELECT current_json FROM entities WHERE project = ? AND `+where, args...)
 	return out, err
-}
-
-func (l *tableSource) effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error) {
-	out := map[[2]string]ending{}
-	var ids []string
-	for _, t := range tasks {
-		if len(t.Blockers) > 0 {
-			ids = append(ids, t.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	return out, l.tables.query(ctx, l.project, table.Map(out, func(rows driver.Rows, edge *[2]string, end *ending) error {
-		var hops uint64
-		err := rows.Scan(&edge[0], &edge[1], &end.id, &hops)
-		end.hops = int(hops)
-		return err
-	}), `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
-		WHERE project = ? AND task_id IN ?`, table.Set(ids))
 }
