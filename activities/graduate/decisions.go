@@ -191,19 +191,21 @@ func (l *Ledgers) withDuplicates(ctx context.Context, project string, found []re
 		return found, nil
 	}
 	roots := map[string]string{}
-	link := func(by string, ids []string) error {
+	// The entries are found first, and then their latest rows: FINAL takes four times as long.
+	link := func(entries string, args ...any) error {
 		return query(ctx, l.conn, project, table.Map(roots, func(rows driver.Rows, id, original *string) error { return rows.Scan(id, original) }),
-			`SELECT entry_id, other_id FROM entry_changes_raw FINAL WHERE project = ? AND kind = 'link' AND other_id != '' AND `+by+` IN ?`,
-			project, table.Set(ids))
+			`SELECT entry_id, other_id FROM (SELECT entry_id, other_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND entry_id IN `+
+				entries+` ORDER BY version DESC LIMIT 1 BY entry_id, ref, extracted_index) WHERE other_id != ''`, append([]any{project}, args...)...)
 	}
-	if err := link("entry_id", statements); err != nil {
+	if err := link("?", table.Set(statements)); err != nil {
 		return nil, fmt.Errorf("read the originals of decisions: %w", err)
 	}
 	originals := slices.Clone(statements)
 	for _, original := range roots {
 		originals = append(originals, original)
 	}
-	if err := link("other_id", originals); err != nil {
+	err := link("(SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND other_id IN ?)", project, table.Set(originals))
+	if err != nil {
 		return nil, fmt.Errorf("read the repeats of decisions: %w", err)
 	}
 	w := whereOf(project, nil, nil)
