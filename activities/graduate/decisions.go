@@ -65,8 +65,6 @@ type DecisionQuery struct {
 	Project string
 	// User and Agent are nil for all users and agents. Empty ones select the decisions without a user or agent.
 	User, Agent *string
-	// EntryID keeps the decisions that rest on the entry. They come without their duplicates.
-	EntryID string
 	// Folded keeps one of several duplicate decisions: that of the original statement, or else the oldest.
 	Folded bool
 	// Limit is the maximum number of decisions; 0 means [DefaultLimit].
@@ -75,11 +73,11 @@ type DecisionQuery struct {
 
 // Decisions returns the selected decisions, the latest first.
 func (l *Ledgers) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
-	w := whereOf(q.Project, q.User, q.Agent)
-	if q.EntryID != "" {
-		return l.restingOn(ctx, w, q.EntryID, q.Limit)
+	limit := min(q.Limit, math.MaxInt32)
+	if limit <= 0 {
+		limit = DefaultLimit
 	}
-	return l.decisions(ctx, w, cmp.Or(q.Limit, DefaultLimit), q.Folded)
+	return l.decisions(ctx, whereOf(q.Project, q.User, q.Agent), limit, q.Folded)
 }
 
 // Decision returns the decision of the project with the id, or [ErrNoDecision]. An id may be given by its first characters.
@@ -97,18 +95,19 @@ func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, e
 	return table.Choose(named, found, func(d Decision) string { return d.ID })
 }
 
-// restingOn returns the selected decisions that rest on the entry, without the ids of their duplicates.
-func (l *Ledgers) restingOn(ctx context.Context, w *where, entryID string, limit int) ([]Decision, error) {
-	w.and("decision_id IN (SELECT decision_id FROM decision_evidence_raw WHERE project = ? AND evidence_id = ?)", w.project, entryID)
-	found, err := l.recorded(ctx, w, cmp.Or(limit, DefaultLimit))
+// RestingOn returns the decisions of the project that rest on the entry, the latest first, without their duplicates.
+func (l *Ledgers) RestingOn(ctx context.Context, project, entryID string) ([]Decision, error) {
+	w := whereOf(project, nil, nil)
+	w.and("decision_id IN (SELECT decision_id FROM decision_evidence_raw WHERE project = ? AND evidence_id = ?)", project, entryID)
+	found, err := l.recorded(ctx, w, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
 	out := decisionsOf(found)
-	if err := l.ground(ctx, w.project, out); err != nil {
+	if err := l.ground(ctx, project, out); err != nil {
 		return nil, err
 	}
-	// What was never verified is no ground, whatever the table says.
+	// An entry that was never verified is no ground.
 	return slices.DeleteFunc(out, func(d Decision) bool {
 		return !slices.ContainsFunc(d.Evidence, func(g DecisionGround) bool { return g.EntryID == entryID })
 	}), nil
@@ -125,6 +124,7 @@ func (l *Ledgers) decisions(ctx context.Context, w *where, limit int, folded boo
 		n *= pageFactor
 	}
 	for ; ; n *= pageFactor {
+		n = min(n, math.MaxInt32)
 		found, err := l.recorded(ctx, w, n)
 		if err != nil {
 			return nil, err
@@ -133,10 +133,10 @@ func (l *Ledgers) decisions(ctx context.Context, w *where, limit int, folded boo
 		if err != nil {
 			return nil, err
 		}
-		originals := foldDecisions(all)
+		representatives := foldDecisions(all)
 		shown := all[:len(found)]
 		if folded {
-			shown = slices.DeleteFunc(slices.Clone(shown), func(d recordedDecision) bool { return !originals[d.ID] })
+			shown = slices.DeleteFunc(slices.Clone(shown), func(d recordedDecision) bool { return !representatives[d.ID] })
 		}
 		if len(shown) >= limit || len(found) < n {
 			out := decisionsOf(shown[:min(len(shown), limit)])
@@ -148,8 +148,8 @@ func (l *Ledgers) decisions(ctx context.Context, w *where, limit int, folded boo
 // recordedDecision is a row of the ledger.
 type recordedDecision struct {
 	Decision
-	// statement is the id of the entry that states the decision, or empty. The root is the original of the statement, and
-	// of a decision without a statement its own id.
+	// statement is the id of the entry that states the decision, or empty. The root is the original of the statement. Without
+	// a statement that was ever verified, it is the decision's own id.
 	statement, root string
 	// same has the ids of the decision and its duplicates.
 	same []string
@@ -168,7 +168,7 @@ func decisionsOf(found []recordedDecision) []Decision {
 func (l *Ledgers) recorded(ctx context.Context, w *where, n int) (out []recordedDecision, err error) {
 	err = query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, d *recordedDecision) error {
 		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &d.statement)
-		d.root = cmp.Or(d.statement, d.ID)
+		d.root = d.ID
 		return err
 	}), `SELECT decision_id, project, user, agent, ts, action, actor, confidence, statement_id FROM decisions_raw FINAL`+w.sql()+
 		fmt.Sprintf(" ORDER BY ts DESC, decision_id LIMIT %d", n), w.args...)
@@ -178,7 +178,8 @@ func (l *Ledgers) recorded(ctx context.Context, w *where, n int) (out []recorded
 	return out, nil
 }
 
-// withDuplicates returns the decisions, then those of the project that repeat one of them, all with their roots.
+// withDuplicates returns the decisions, then those of the project that repeat one of them, all with their roots. Each entry
+// has one original, which may have another: such a chain is not followed.
 func (l *Ledgers) withDuplicates(ctx context.Context, project string, found []recordedDecision) ([]recordedDecision, error) {
 	known, statements := map[string]bool{}, []string{}
 	for _, d := range found {
@@ -190,39 +191,51 @@ func (l *Ledgers) withDuplicates(ctx context.Context, project string, found []re
 	if len(statements) == 0 {
 		return found, nil
 	}
-	roots := map[string]string{}
+	originals := map[string]string{}
 	// The entries are found first, and then their latest rows: FINAL takes four times as long.
 	link := func(entries string, args ...any) error {
-		return query(ctx, l.conn, project, table.Map(roots, func(rows driver.Rows, id, original *string) error { return rows.Scan(id, original) }),
+		return query(ctx, l.conn, project, table.Map(originals, func(rows driver.Rows, id, original *string) error { return rows.Scan(id, original) }),
 			`SELECT entry_id, other_id FROM (SELECT entry_id, other_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND entry_id IN `+
 				entries+` ORDER BY version DESC LIMIT 1 BY entry_id, ref, extracted_index) WHERE other_id != ''`, append([]any{project}, args...)...)
 	}
 	if err := link("?", table.Set(statements)); err != nil {
 		return nil, fmt.Errorf("read the originals of decisions: %w", err)
 	}
-	originals := slices.Clone(statements)
-	for _, original := range roots {
-		originals = append(originals, original)
+	roots := make([]string, len(statements))
+	for i, id := range statements {
+		roots[i] = cmp.Or(originals[id], id)
 	}
-	err := link("(SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND other_id IN ?)", project, table.Set(originals))
+	// A root may have an original of its own: then only the entries linked to it have it as their root.
+	err := link("(SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND other_id IN ? UNION ALL SELECT arrayJoin(?))",
+		project, table.Set(roots), roots)
 	if err != nil {
 		return nil, fmt.Errorf("read the repeats of decisions: %w", err)
 	}
 	w := whereOf(project, nil, nil)
-	w.and("statement_id IN ?", table.Set(slices.Concat(originals, slices.Collect(maps.Keys(roots)))))
+	w.and("statement_id IN ?", table.Set(slices.Concat(roots, slices.Collect(maps.Keys(originals)))))
 	repeats, err := l.recorded(ctx, w, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
 	all := append(slices.Clone(found), slices.DeleteFunc(repeats, func(d recordedDecision) bool { return known[d.ID] })...)
-	for i := range all {
-		all[i].root = cmp.Or(roots[all[i].statement], all[i].root)
+	stated := make([]DecisionGround, len(all))
+	for i, d := range all {
+		stated[i] = DecisionGround{Kind: schema.GroundEntry, Side: Side{EntryID: d.statement}}
+	}
+	verified, err := l.everVerified(ctx, project, stated)
+	if err != nil {
+		return nil, fmt.Errorf("read which statements of decisions were verified: %w", err)
+	}
+	for i, d := range all {
+		if verified[stated[i].key()] {
+			all[i].root = cmp.Or(originals[d.statement], d.statement)
+		}
 	}
 	return all, nil
 }
 
-// foldDecisions groups the decisions with their duplicates, and returns the ids of those that stand for them: of
-// duplicates, that of the original statement, or else the oldest.
+// foldDecisions groups the decisions with their duplicates, and returns the ids of the representatives. Of duplicates, that is
+// the decision of the original statement, or else the oldest.
 func foldDecisions(all []recordedDecision) map[string]bool {
 	type group struct {
 		schema.Scope
@@ -233,7 +246,7 @@ func foldDecisions(all []recordedDecision) map[string]bool {
 		g := group{d.Scope, d.root}
 		groups[g] = append(groups[g], i)
 	}
-	stands := map[string]bool{}
+	representatives := map[string]bool{}
 	for _, places := range groups {
 		first := slices.MinFunc(places, func(i, j int) int {
 			a, b := all[i], all[j]
@@ -242,7 +255,7 @@ func foldDecisions(all []recordedDecision) map[string]bool {
 			}
 			return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
 		})
-		stands[all[first].ID] = true
+		representatives[all[first].ID] = true
 		var same []string
 		for _, i := range places {
 			same = append(same, all[i].ID)
@@ -252,7 +265,7 @@ func foldDecisions(all []recordedDecision) map[string]bool {
 			all[i].same = same
 		}
 	}
-	return stands
+	return representatives
 }
 
 // describeTasks fills the sides, which have only the ids of tasks, with the current state of the tasks.
@@ -296,12 +309,12 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 	if err != nil {
 		return fmt.Errorf("read evidence of decisions: %w", err)
 	}
-	verified, err := l.everVerified(ctx, project, grounds)
+	verified, err := l.everVerified(ctx, project, slices.Concat(slices.Collect(maps.Values(grounds))...))
 	if err != nil {
 		return fmt.Errorf("read which evidence of decisions was verified: %w", err)
 	}
 	for i := range decisions {
-		decisions[i].Evidence = slices.DeleteFunc(grounds[ids[i]], func(g DecisionGround) bool { return !verified[[2]string{g.Kind, g.EntryID}] })
+		decisions[i].Evidence = slices.DeleteFunc(grounds[ids[i]], func(g DecisionGround) bool { return !verified[g.key()] })
 	}
 	var sides, tasks []*Side
 	for i := range decisions {
@@ -332,16 +345,18 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 	return nil
 }
 
-// everVerified returns the grounds, by kind and id, that the ledger of promotions has as verified. For a task, that is an
-// entry which states it.
-func (l *Ledgers) everVerified(ctx context.Context, project string, grounds map[string][]DecisionGround) (map[[2]string]bool, error) {
-	ids := map[string][]string{schema.GroundEntry: {}, schema.GroundEntity: {}}
-	for _, of := range grounds {
-		for _, g := range of {
-			ids[g.Kind] = append(ids[g.Kind], g.EntryID)
-		}
+// groundKey identifies a ground by its kind and id.
+type groundKey struct{ kind, id string }
+
+func (g DecisionGround) key() groundKey { return groundKey{g.Kind, g.EntryID} }
+
+// everVerified returns the grounds that the ledger of promotions has as verified. For a task, that is an entry which states it.
+func (l *Ledgers) everVerified(ctx context.Context, project string, grounds []DecisionGround) (map[groundKey]bool, error) {
+	ids := map[string][]string{}
+	for _, g := range grounds {
+		ids[g.Kind] = append(ids[g.Kind], g.EntryID)
 	}
-	out := map[[2]string]bool{}
+	out := map[groundKey]bool{}
 	stages := []string{string(schema.StageVerified), string(schema.StageCertified)}
 	read := func(kind, sql string, args ...any) error {
 		if len(ids[kind]) == 0 {
@@ -350,7 +365,7 @@ func (l *Ledgers) everVerified(ctx context.Context, project string, grounds map[
 		return query(ctx, l.conn, project, func(rows driver.Rows) error {
 			var id string
 			err := rows.Scan(&id)
-			out[[2]string{kind, id}] = true
+			out[groundKey{kind, id}] = true
 			return err
 		}, sql, args...)
 	}

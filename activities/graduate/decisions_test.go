@@ -1,6 +1,7 @@
 package graduate
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func TestForgedGroundsAreNone(t *testing.T) {
 		require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decision_evidence_raw (project, id, decision_id, evidence_kind, evidence_id, evidence_stage, role, version)
 			VALUES ('p', 'x', ?, 'entry', ?, 'verified', 'ground', 1), ('p', 'y', ?, 'entity', ?, 'verified', 'ground', 1)`, x[0], x[1], x[0], x[1]))
 	}
-	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decisions_raw (project, user, agent, decision_id, version) VALUES ('p', 'u', 'a', 'forged', 1)`))
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decisions_raw (project, user, agent, decision_id, ts, version) VALUES ('p', 'u', 'a', 'forged', '2000-01-01', 1)`))
 	count := func(sql string) (n uint64) {
 		require.NoError(t, b.conn.QueryRow(t.Context(), sql).Scan(&n))
 		return n
@@ -38,6 +39,48 @@ func TestForgedGroundsAreNone(t *testing.T) {
 	require.Empty(t, found[0].Flagged)
 	require.Empty(t, found[1].Evidence)
 	require.Len(t, found[1].Flagged, 1)
+	on, err := b.ledgers.RestingOn(t.Context(), "p", ids[2])
+	require.NoError(t, err)
+	require.Empty(t, on)
+
+	// Nor does it stand for a decision of which it claims to be the original.
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decisions_raw (project, user, agent, decision_id, ts, statement_id, version) VALUES ('p', 'u', 'a', 'forged', '2000-01-01', ?, 2)`, ids[2]))
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO entry_changes_raw (project, user, agent, entry_id, kind, other_id, version) VALUES ('p', 'u', 'a', ?, 'link', ?, 9)`, ids[1], ids[2]))
+	folded, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p", Folded: true})
+	require.NoError(t, err)
+	require.Len(t, folded, 2)
+	require.Empty(t, folded[0].SaidAlso)
+	require.Empty(t, folded[1].SaidAlso)
+}
+
+// A statement has the original that it is linked to, also if that one has another: the page of a list does not matter.
+func TestDecisionsOfChains(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	texts := []string{"We leave the vendor because of the price.", "We paint the office green.", "We close the canteen in May."}
+	ids, decisions := make([]string, len(texts)), make([]string, len(texts))
+	for i, text := range texts {
+		ids[i] = b.say(inSession("p", "u", fmt.Sprint(i)), 10*i, spoken{text: text, entryType: schema.EntryDecision})[0]
+		decisions[i] = schema.DecisionID(ids[i])
+		b.pass("p")
+	}
+	// The third repeats the second, and the second the first.
+	for i := range ids[1:] {
+		require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO entry_changes_raw (project, user, agent, entry_id, kind, other_id, version) VALUES ('p', 'u', 'a', ?, 'link', ?, 9)`, ids[i+1], ids[i]))
+	}
+	for _, limit := range []int{1, 2, 10} {
+		folded, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p", Folded: true, Limit: limit})
+		require.NoError(t, err)
+		got := map[string][]string{}
+		for _, d := range folded {
+			got[d.ID] = d.SaidAlso
+		}
+		want := map[string][]string{decisions[2]: nil, decisions[0]: {decisions[1]}}
+		if limit == 1 {
+			delete(want, decisions[0])
+		}
+		require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), limit)
+	}
 }
 
 // The same decision in several sessions is listed once, as that of the original statement, in any order of processing,

@@ -343,13 +343,15 @@ func (r *lifeReader) related(ctx context.Context) error {
 		shown++
 		return nil
 	}, `SELECT entry_id, created_at, if(kind = 'link', count() OVER (PARTITION BY kind), 0) FROM entry_changes_raw FINAL
-		WHERE project = ? AND other_id = ?
+		WHERE project = ? AND other_id = ? AND kind IN ('link', 'status', 'graduate_status')
 		QUALIFY kind != 'link' OR row_number() OVER (PARTITION BY kind ORDER BY created_at DESC, entry_id) <= ?`,
 		r.entry.Project, r.entry.ID, MaxLines)
 	if err != nil {
 		return err
 	}
-	r.more(MomentRepeated, int(total)-shown)
+	if left := int(total) - shown; left > 0 {
+		r.more(MomentRepeated, left)
+	}
 	ended, err := r.entries.Read(ctx, entry.InProject(r.entry.Project).IDs(named), entry.Lifecycle)
 	if err != nil {
 		return err
@@ -394,7 +396,7 @@ func (r *lifeReader) contested(ctx context.Context) error {
 }
 
 func (r *lifeReader) decided(ctx context.Context) error {
-	all, err := r.Decisions(ctx, DecisionQuery{Project: r.entry.Project, EntryID: r.entry.ID})
+	all, err := r.RestingOn(ctx, r.entry.Project, r.entry.ID)
 	for _, d := range all {
 		what := fmt.Sprintf("decision %s rests on it: %s", d.ID, d.Action)
 		if len(d.Flagged) > 0 {

@@ -110,6 +110,10 @@ func TestLife(t *testing.T) {
 	require.Contains(t, whats(linked), "linked: says the same as entry "+one)
 	require.Equal(t, []string{"the last check, by go, did not promote it: process its session again"}, linked.NotVerified)
 	_, titled := l.life("p", other)
+	require.Contains(t, whats(titled), "replaced: took the place of entry "+one)
+	require.NotContains(t, whats(titled), "replaced: took the place of entry "+third)
+	require.Zero(t, titled.Counts[MomentRepeated])
+	require.NotContains(t, titled.Counts, MomentRepeated)
 	require.Contains(t, titled.NotVerified[0], "obligation titled does not hold, that the entry has a title")
 }
 

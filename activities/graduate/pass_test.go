@@ -351,7 +351,7 @@ func TestDecisions(t *testing.T) {
 		b.refuse(c, says)
 	}
 	b.do(b.command(decide))
-	found, err = b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p", EntryID: ids[3]})
+	found, err = b.ledgers.RestingOn(t.Context(), "p", ids[3])
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "ann", found[0].By)

@@ -80,6 +80,9 @@ func (p *Page) Add(f *pflag.FlagSet, limit, most int, order string) {
 	f.IntVar(&p.Offset, "offset", 0, "how many to skip: for the next ones, the number listed so far")
 }
 
+// maxOffset bounds an offset, so that sums with it stay in the range of the engine's numbers.
+const maxOffset = 1 << 30
+
 // Check validates the flags.
 func (p *Page) Check() error {
 	switch {
@@ -87,6 +90,8 @@ func (p *Page) Check() error {
 		return Usagef("--limit %d: want 1 to %d", p.Limit, p.Most)
 	case p.Offset < 0:
 		return Usagef("--offset %d: want 0 or more", p.Offset)
+	case p.Offset > maxOffset:
+		return Usagef("--offset %d: want at most %d", p.Offset, maxOffset)
 	}
 	return nil
 }

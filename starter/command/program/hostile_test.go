@@ -252,6 +252,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"proposals", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{[]string{"proposals", "reject", "abcdef", "a\x00"}, "argument 2, \"a\\x00\", holds a control character"},
 		{[]string{"decisions", "list", "--offset", "-1"}, "--offset -1: want 0 or more"},
+		{[]string{"decisions", "list", "--offset", "9223372036854775807"}, "--offset 9223372036854775807: want at most 1073741824"},
 		{[]string{"decisions", "record", "x"}, "say with --because-of which verified memories the decision rests on"},
 		{[]string{"decisions", "record", "x", "--because-of", "abcdef", "--confidence", "1.5"}, "--confidence 1.5: want 0 to 1"},
 		{[]string{"decisions", "record", "x", "--because-of", "abcdef", "--confidence", "NaN"}, "--confidence NaN: want 0 to 1"},
