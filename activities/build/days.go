@@ -39,7 +39,8 @@ type Day struct {
 	MaxWait    float64 `json:"max_wait"`
 }
 
-// Days sums up the builds that pass the filter by day, the earliest first. Days on which nothing happened are missing. Of the filter, Status, Class, SessionID, Limit and Offset are not used.
+// Days sums up the builds that pass the filter, the waits and the stages of their scope by day, the earliest first. Days on which
+// nothing happened are missing. Of the filter, Status, Class, SessionID, Limit and Offset are not used.
 func Days(ctx context.Context, conn driver.Conn, f Filter) ([]Day, error) {
 	where, args, err := Filter{Project: f.Project, User: f.User, Agent: f.Agent, All: f.All, Since: f.Since}.where()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -82,6 +83,21 @@ func TestListInterrupted(t *testing.T) {
 			}
 		}
 		require.Equal(t, tt.want, got, name)
+		if tt.class != "" {
+			continue
+		}
+		f.Limit, f.Offset = len(runs), 0
+		sessions, err := build.Sessions(t.Context(), conn, eventlog.New(conn, eventlog.Options{}), f)
+		require.NoError(t, err, name)
+		require.Len(t, sessions, len(tt.want), name)
+		for n, i := range tt.want {
+			want := runs[i].status
+			if tt.status != "" && tt.running != nil && want == schema.BuildRunning && i != 2 {
+				want = build.StatusInterrupted
+			}
+			require.Equal(t, runs[i].SessionKey, sessions[n].SessionKey, name)
+			require.Equal(t, want, sessions[n].Status, name)
+		}
 	}
 	away := errors.New("temporal is away")
 	_, err := build.List(t.Context(), conn, build.Filter{All: true, Status: schema.BuildFailed, Limit: 1, Running: func(context.Context, []string) (map[string]bool, error) { return nil, away }})

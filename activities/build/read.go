@@ -178,17 +178,9 @@ func (f Filter) where() (conditions []string, args []any, err error) {
 			add(c.column+" = ?", c.value)
 		}
 	}
-	const interrupted = "has(?, build_id)"
-	switch f.Status {
-	case "":
-	case schema.BuildFailed:
-		add("(status = ? OR "+interrupted+")", string(f.Status), f.interrupted)
-	case schema.BuildRunning:
-		add("status = ? AND NOT "+interrupted, string(f.Status), f.interrupted)
-	case StatusInterrupted:
-		add(interrupted, f.interrupted)
-	default:
-		add("status = ?", string(f.Status))
+	if f.Status != "" {
+		condition, of := f.whereStatus()
+		add(condition, of...)
 	}
 	if !f.Since.IsZero() {
 		add("started_at >= "+sqlTime, f.Since.UnixMicro())
@@ -198,7 +190,7 @@ func (f Filter) where() (conditions []string, args []any, err error) {
 	}
 	condition, types := ofClass(f.Class)
 	if f.Class == schema.ClassOf(schema.ErrorInterrupted) {
-		add("(status = ? AND "+condition+" OR "+interrupted+")", string(schema.BuildFailed), types, f.interrupted)
+		add("(status = ? AND "+condition+" OR "+isInterrupted+")", string(schema.BuildFailed), types, f.interrupted)
 	} else {
 		add("status = ? AND "+condition, string(schema.BuildFailed), types)
 	}
@@ -221,6 +213,23 @@ func (f Filter) whereAfter(cursor string) (conditions []string, args []any, err 
 
 // sqlTime is the time that is given in microseconds.
 const sqlTime = "fromUnixTimestamp64Micro(?, 'UTC')"
+
+const isInterrupted = "has(?, build_id)"
+
+// whereStatus returns the condition for the filter's status, and its arguments.
+func (f Filter) whereStatus() (condition string, args []any) {
+	switch f.Status {
+	case "":
+		return "1", nil
+	case schema.BuildFailed:
+		return "(status = ? OR " + isInterrupted + ")", []any{string(f.Status), f.interrupted}
+	case schema.BuildRunning:
+		return "status = ? AND NOT " + isInterrupted, []any{string(f.Status), f.interrupted}
+	case StatusInterrupted:
+		return isInterrupted, []any{f.interrupted}
+	}
+	return "status = ?", []any{string(f.Status)}
+}
 
 // ofClass returns the condition for failures of the class, and its argument.
 func ofClass(class schema.FailureClass) (condition string, types []string) {

@@ -56,6 +56,18 @@ func selectionsStay(t *testing.T, hostile []string) {
 		require.Equal(t, own[:1], read(InProject(name).Prefix(own[0].ID[:8]), Whole))
 		require.Equal(t, own[1:], read(OfSession(s).After(name, own[0].ID), Whole))
 		require.Equal(t, own[:1], read(OfSession(s).Limit(1), Whole))
+		for order, sorted := range map[string]func(Selection) Selection{"newest": Selection.NewestFirst, "oldest": Selection.OldestFirst} {
+			// The view is asked for the agent's entries, which are those of the session.
+			require.Equal(t, read(sorted(OfAgent(s.Scope)), Whole), read(sorted(OfSession(s)), Whole), order)
+			require.Equal(t, read(sorted(OfAgent(s.Scope)).Limit(1), Whole), read(sorted(OfSession(s)).Limit(1), Whole), order)
+			require.Equal(t, read(sorted(OfAgent(s.Scope)), Lifecycle), read(sorted(InProject(name).IDs([]string{own[0].ID, own[1].ID})), Lifecycle), order)
+		}
+		known, err := r.Any(t.Context(), name)
+		require.NoError(t, err)
+		require.True(t, known)
+		known, err = r.Any(t.Context(), name+" ")
+		require.NoError(t, err)
+		require.False(t, known)
 
 		other := hostile[(i+1)%len(hostile)]
 		ids := []string{own[0].ID, own[1].ID}
@@ -63,7 +75,7 @@ func selectionsStay(t *testing.T, hostile []string) {
 		require.Empty(t, read(InProject(other).AnyOf(ids, nil, nil), Whole))
 		require.Empty(t, read(OfMemory(other, name).IDs(ids), Whole))
 		require.Empty(t, read(InProject(other).Prefix(ids[0]), Whole))
-		_, err := r.Get(t.Context(), other, ids[0])
+		_, err = r.Get(t.Context(), other, ids[0])
 		require.ErrorIs(t, err, ErrNotFound)
 		got, err := r.Get(t.Context(), name, ids[0][:12])
 		require.NoError(t, err)

@@ -22,11 +22,12 @@ func Commands(a *command.App) []*cobra.Command {
 	}
 }
 
-// summary adds the flag --since to a command that answers with what summarize returns of the builds since then.
-func summary[T any](a *command.App, cmd *cobra.Command, since, of string, summarize func(context.Context, driver.Conn, time.Time) ([]T, error),
+// summary makes the command print the summaries that summarize returns for the time since --since. The noun names the things
+// that are summed up.
+func summary[T any](a *command.App, cmd *cobra.Command, since, noun string, summarize func(context.Context, driver.Conn, time.Time) ([]T, error),
 	printed func(io.Writer, []T) error,
 ) *cobra.Command {
-	from := cmd.Flags().String("since", since, of+" that started since: 7d, 12h, 2026-11-01 or a time")
+	from := cmd.Flags().String("since", since, noun+" that started since: 7d, 12h, 2026-11-01 or a time")
 	a.Answers(cmd, []T{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		at, err := command.ParseSince(*from, time.Now())

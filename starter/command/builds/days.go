@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
+	"axiommind/schema"
 	"axiommind/starter/command"
 )
 
 func daysCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "days", Short: "count builds, memories, tokens, costs and waits by day",
+		Use: "days", Short: "count builds, memories and their stages, tokens, costs and waits by day",
 		Example: "starter builds days --since 30d --project demo",
 	}
 	f := cmd.Flags()
@@ -31,17 +32,17 @@ func daysCommand(a *command.App) *cobra.Command {
 
 func printDays(w io.Writer, days []build.Day) error {
 	if len(days) == 0 {
-		_, err := fmt.Fprintln(w, "no build has started in this time")
+		_, err := fmt.Fprintln(w, "nothing happened in this time")
 		return err
 	}
-	t := command.NewTable(w, "day", "success", "partial", "empty", "failed", "unfinished", "new entries", "tokens in", "tokens out", "cost", "median s", "longest wait s")
-	t.SetColumnConfigs(command.RightAligned(2, 12))
+	t := command.NewTable(w, "day", "success", "partial", "empty", "failed", "unfinished", "new entries", "verified", "certified", "tokens in", "tokens out", "cost", "median s", "longest wait s")
+	t.SetColumnConfigs(command.RightAligned(2, 14))
 	for _, d := range days {
 		cost := "-"
 		if d.Usage.CostUSD > 0 {
 			cost = fmt.Sprintf("$%.4f", d.Usage.CostUSD)
 		}
-		t.AppendRow([]any{d.Date, d.Success, d.Partial, d.Empty, d.Failed, d.Unfinished, d.NewEntries, d.Usage.InputTokens, d.Usage.OutputTokens,
+		t.AppendRow([]any{d.Date, d.Success, d.Partial, d.Empty, d.Failed, d.Unfinished, d.NewEntries, d.Reached[schema.StageVerified], d.Reached[schema.StageCertified], d.Usage.InputTokens, d.Usage.OutputTokens,
 			cost, fmt.Sprintf("%.1f", d.MedianSeconds), fmt.Sprintf("%.1f", d.MaxWait)})
 	}
 	t.Render()

@@ -56,13 +56,7 @@ func listCommand(a *command.App) *cobra.Command {
 		}); err != nil {
 			return err
 		}
-		filter.All, filter.Limit, filter.Offset = true, p.Ask(), p.Offset
-		filter.Running = func(ctx context.Context, ids []string) (map[string]bool, error) { return progress.Running(ctx, a, ids) }
-		if filter.Status == build.StatusInterrupted {
-			filter.Running = func(ctx context.Context, ids []string) (map[string]bool, error) {
-				return progress.SurelyRunning(ctx, a, ids)
-			}
-		}
+		filter.All, filter.Limit, filter.Offset, filter.Running = true, p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
 		runs, err := build.List(ctx, conn, filter)
 		if err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
-	"axiommind/schema"
 	"axiommind/starter/command"
+	"axiommind/starter/command/progress"
 )
 
 func sessionsCommand(a *command.App) *cobra.Command {
@@ -23,21 +23,20 @@ func sessionsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&filter.Project, "project", "", "sessions of one project (default: all)")
 	f.StringVar(&filter.User, "user", "", "sessions of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
-	f.StringVar((*string)(&filter.Status), "status", "", "sessions whose last build is running, success, partial, empty or failed")
+	f.StringVar((*string)(&filter.Status), "status", "", "sessions whose last build is running, success, partial, empty, failed (or interrupted) or interrupted")
 	var p command.Page
 	p.Add(f, command.DefaultPage, command.MaxPage, "the last processed first")
-	statuses := []schema.BuildStatus{schema.BuildRunning, schema.BuildSuccess, schema.BuildPartial, schema.BuildEmpty, schema.BuildFailed}
-	a.Complete(cmd, "status", command.Fixed(statuses...))
+	a.Complete(cmd, "status", command.Fixed(build.Statuses()...))
 	a.Answers(cmd, []build.SessionRow{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, statuses)); err != nil {
+		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, build.Statuses())); err != nil {
 			return err
 		}
 		conn, err := a.ClickHouse(ctx)
 		if err != nil {
 			return err
 		}
-		filter.Limit, filter.Offset = p.Ask(), p.Offset
+		filter.Limit, filter.Offset, filter.Running = p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
 		rows, err := build.Sessions(ctx, conn, eventlog.New(conn, eventlog.Options{}), filter)
 		if err != nil {
 			return err

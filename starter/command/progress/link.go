@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/build"
+	"axiommind/schema"
 	"axiommind/starter/command"
 )
 
@@ -61,6 +62,15 @@ func Running(ctx context.Context, a *command.App, workflowIDs []string) (found m
 		return nil
 	})
 	return found, err
+}
+
+// RunningFor returns [Running] for a filter by the status, or [SurelyRunning] where the status is [build.StatusInterrupted].
+func RunningFor(a *command.App, status schema.BuildStatus) build.Running {
+	ask := Running
+	if status == build.StatusInterrupted {
+		ask = SurelyRunning
+	}
+	return func(ctx context.Context, ids []string) (map[string]bool, error) { return ask(ctx, a, ids) }
 }
 
 // SurelyRunning is like [Running], but returns an error if Temporal can't be queried.
