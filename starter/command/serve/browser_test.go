@@ -184,7 +184,7 @@ func TestPagesInABrowser(t *testing.T) {
 
 	at := "/sessions/" + url.PathEscape(session)
 	for _, path := range []string{
-		"/", "/counts", "/steps", "/tasks?status=pending", "/tasks?reported_done=true", "/sessions", at, at + "?tools=true&proven=true", "/search", "/search?query=events", "/entries/" + proposed.ID, "/memory", "/memory/versions", "/memory/diff?from=0&to=1",
+		"/", "/counts", "/steps", "/tasks?status=pending", "/tasks?reported_done=true", "/sessions?status=failed", "/sessions", at, at + "?tools=true&proven=true", "/search", "/search?query=events", "/entries/" + proposed.ID, "/memory", "/memory/versions", "/memory/diff?from=0&to=1",
 		"/dreams", "/dreams/1", "/tasks", "/tasks/" + tasks[0]["task"].(map[string]any)["entity_id"].(string), "/facts", "/changes", "/conflicts", "/conflicts/" + conflict.ID,
 		"/proposals", "/decisions", "/builds", "/builds/" + failed, "/builds/" + failed + "/diff/" + failed, "/queue", "/health", "/memory?version=1", "/memory/diff",
 		"/do/facts-add", "/do/entry-correct?entry=" + proposed.ID, "/do/forget?session=x&because=evil", "/facts/" + fact, "/decisions/" + decision, "/sessions/..",
@@ -192,6 +192,7 @@ func TestPagesInABrowser(t *testing.T) {
 		b.open(path)
 		require.NotEmpty(t, eval[string](b, "document.querySelector('h1')?.textContent ?? ''"), path)
 	}
+	b.open("/memory?version=99") // There is none, and the page says so.
 	b.open("/builds")
 	b.do(see("h2 + .scroll"))
 	b.check("builds with their steps")
@@ -347,6 +348,8 @@ func TestPagesAccess(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, send("GET", a.url+"/v1/tasks", nil, cookie, "Sec-Fetch-Site", "cross-site").StatusCode)
 	require.Equal(t, http.StatusUnauthorized, send("POST", a.url+"/v1/facts", nil, cookie).StatusCode, "and may not write by it")
 	require.Equal(t, http.StatusServiceUnavailable, send("GET", a.url+"/tasks", nil, cookie).StatusCode, "the page says that a server is down")
+	require.Equal(t, http.StatusServiceUnavailable, send("GET", a.url+"/memory", nil, cookie).StatusCode, "also one that shows it within the page")
+	require.Equal(t, http.StatusForbidden, send("GET", a.url+"/forgotten", nil, cookie).StatusCode, "a list for all")
 	require.Equal(t, http.StatusNotFound, send("GET", a.url+"/do/tasks", nil, cookie).StatusCode)
 }
 

@@ -125,8 +125,8 @@ func (s *server) run(ctx context.Context, o mcpserver.Options) error {
 	if !s.access.all {
 		served = fmt.Sprintf("project %s, user %s", command.Unbroken(s.access.scope.Project), command.Unbroken(s.access.scope.User))
 	}
-	_, _ = fmt.Fprintf(s.app.ErrOut, "serving %s at %s\nopen once: %s%s\nprograms: curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/health\n",
-		served, url, url, s.pages.Entrance(), s.access.tokenFile, url)
+	_, _ = fmt.Fprintf(s.app.ErrOut, "serving %s at %s\nopen once, within %d minutes: %s%s\nprograms: curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/health\n",
+		served, url, int(page.LinkTime.Minutes()), url, s.pages.Entrance(), s.access.tokenFile, url)
 	flush(s.app.ErrOut)
 	return command.ServeHTTP(ctx, listener, &http.Server{
 		Handler: handler, ReadHeaderTimeout: command.StopHTTP, IdleTimeout: idleTimeout,

@@ -55,7 +55,7 @@ func start(c *commandtest.CLI, t *testing.T, args ...string) *api {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "the token is the owner's alone")
 	a := &api{t: t, url: address.FindStringSubmatch(says.String())[1], token: strings.TrimSpace(string(raw))}
-	a.entrance = regexp.MustCompile(`open once: (http://\S+)`).FindStringSubmatch(says.String())[1]
+	a.entrance = regexp.MustCompile(`open once, within 15 minutes: (http://\S+)`).FindStringSubmatch(says.String())[1]
 	_, document, err := serve.Describe(&command.App{Groups: program.Groups()})
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(document, &a.doc))

@@ -32,7 +32,7 @@ var functions = template.FuncMap{
 	"segments": segments, "evidence": func(e schema.Evidence) string { return show.EvidenceState(e, show.ProofDifferences) },
 	"passage": passage, "stages": schema.Stages, "reached": func(s, of schema.Stage) bool { return of.Rank() <= s.Rank() },
 	"measures": graduate.Measures, "count": func(m graduate.Measure, h graduate.Health) int { return m.Count(h) }, "total": total, "refused": refusedDream, "merged": merged, "dropped": dropped,
-	"outcomes": outcomes, "rises": rises, "rose": func(d build.Day, stage string) int { return d.Reached[schema.Stage(stage)] }, "tokens": tokens, "costs": costs, "waits": waits, "times": times, "board": board, "taskStatuses": schema.TaskStatuses,
+	"outcomes": outcomes, "stagePlot": stagePlot, "reachedCount": func(d build.Day, stage string) int { return d.Reached[schema.Stage(stage)] }, "tokens": tokens, "costs": costs, "waits": waits, "times": times, "board": board, "taskStatuses": schema.TaskStatuses,
 	"difflines": diffLines, "tree": tree,
 	"list": func(items ...string) []string { return items }, "running": func(s schema.BuildStatus) bool { return s == schema.BuildRunning },
 	"len0": length, "tab": newTab, "act": newButton, "later": newLater, "fieldOf": newInput, "stageOf": func(s schema.Stage, of schema.Status) standing { return standing{s, of} },
@@ -64,7 +64,7 @@ func newButton(d interface {
 	return button{d.Do(operation, pairs...), text}
 }
 
-// newLater is a link to a view that a script puts in its place.
+// newLater is a link to a view, which a script replaces by the view itself.
 func newLater(d *data, text string, parts ...string) button { return button{d.Link(parts...), text} }
 
 // input is a field of a form with its value.

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,8 +19,8 @@ import (
 // sessionTime is how long a browser stays logged in.
 const sessionTime = 30 * 24 * time.Hour
 
-// linkTime is how long the link that logs one browser in can be used. It stays in the terminal that the server was started in.
-const linkTime = 15 * time.Minute
+// LinkTime is how long the link that logs one browser in can be used. It stays in the terminal that the server was started in.
+const LinkTime = 15 * time.Minute
 
 // login admits browsers: by a one-time code or by the server's token they get a signed cookie.
 type login struct {
@@ -27,18 +28,21 @@ type login struct {
 	// cookie is the name of the cookie. Servers of one host on other ports have other tokens, and so other names.
 	cookie string
 	mu     sync.Mutex
-	// code is used up by the first login with it. It is good until the time.
-	code  string
-	until time.Time
+	// code is used up by the first login with it, or when it expires.
+	code    string
+	expires time.Time
 }
 
 func newLogin(secret [32]byte) login {
 	sum := sha256.Sum256(append([]byte("cookie "), secret[:]...))
-	return login{secret: secret, cookie: "axiommind_" + hex.EncodeToString(sum[:4]), code: rand.Text(), until: time.Now().Add(linkTime)}
+	return login{secret: secret, cookie: "axiommind_" + hex.EncodeToString(sum[:4]), code: rand.Text(), expires: time.Now().Add(LinkTime)}
 }
 
 // entrance is the state of the page of the login.
 type entrance struct{ To, Problem string }
+
+// Minutes is how long the link of a new server can be used.
+func (entrance) Minutes() int { return int(LinkTime.Minutes()) }
 
 // Entrance returns the address by which one browser logs in without the token.
 func (p *Pages) Entrance() string {
@@ -51,7 +55,7 @@ func (p *Pages) Entrance() string {
 func (l *login) take(code string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.code == "" || time.Now().After(l.until) || subtle.ConstantTimeCompare([]byte(code), []byte(l.code)) != 1 {
+	if l.code == "" || time.Now().After(l.expires) || subtle.ConstantTimeCompare([]byte(code), []byte(l.code)) != 1 {
 		return false
 	}
 	l.code = ""
@@ -156,7 +160,7 @@ func (p *Pages) enter(w http.ResponseWriter, r *http.Request) {
 		}
 	case r.Method == http.MethodGet && r.URL.Query().Has("code"): // A HEAD is a look at the link.
 		if admitted = p.take(r.URL.Query().Get("code")); !admitted && !p.Knows(r) {
-			e.Problem = "The link was used already, is older than 15 minutes, or the server was started again since."
+			e.Problem = fmt.Sprintf("The link was used already, is older than %d minutes, or the server was started again since.", e.Minutes())
 		}
 	}
 	switch {

@@ -13,9 +13,9 @@ func TestLinkEnds(t *testing.T) {
 	for name, x := range map[string]struct {
 		age   time.Duration
 		takes bool
-	}{"new": {0, true}, "almost too old": {linkTime - time.Minute, true}, "too old": {linkTime + time.Second, false}} {
+	}{"new": {0, true}, "almost too old": {LinkTime - time.Minute, true}, "too old": {LinkTime + time.Second, false}} {
 		l := newLogin([32]byte{})
-		l.until = l.until.Add(-x.age)
+		l.expires = l.expires.Add(-x.age)
 		require.Equal(t, x.takes, l.take(l.code), name)
 		require.False(t, l.take(l.code), "twice")
 	}

@@ -208,8 +208,8 @@ type data struct {
 	Problem *Problem
 	// JSON is the address of Main in the API.
 	JSON string
-	// Part is true if a script puts the view into another page.
-	Part bool
+	// Fragment is true if a script loads the view into another page.
+	Fragment bool
 	// Token confirms that a form is the page's own.
 	Token  string
 	Person string
@@ -319,7 +319,7 @@ func (p *Pages) view(v view, w http.ResponseWriter, r *http.Request) {
 // render writes a page. A part of a page is its view alone, for a script that puts it into the page.
 func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, d *data) {
 	name := "page"
-	if d.Part = r.Header.Get("HX-Request") != ""; d.Part {
+	if d.Fragment = r.Header.Get("HX-Request") != ""; d.Fragment {
 		name = d.View
 	}
 	var b bytes.Buffer

@@ -111,11 +111,11 @@ func outcomes(days any) plot {
 		series{"unfinished", "open", func(d build.Day) float64 { return float64(d.Unfinished) }})
 }
 
-func rises(days any) plot {
+func stagePlot(days any) plot {
 	return newPlot("Memories that rose to a stage", "%.0f", days,
-		series{"candidate", "plain", func(d build.Day) float64 { return float64(d.Reached[schema.StageCandidate]) }},
-		series{"verified", "good", func(d build.Day) float64 { return float64(d.Reached[schema.StageVerified]) }},
-		series{"certified", "warn", func(d build.Day) float64 { return float64(d.Reached[schema.StageCertified]) }})
+		series{"candidate", "warn", func(d build.Day) float64 { return float64(d.Reached[schema.StageCandidate]) }},
+		series{"verified", "plain", func(d build.Day) float64 { return float64(d.Reached[schema.StageVerified]) }},
+		series{"certified", "good", func(d build.Day) float64 { return float64(d.Reached[schema.StageCertified]) }})
 }
 
 func tokens(days any) plot {

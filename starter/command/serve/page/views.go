@@ -19,7 +19,7 @@ type view struct {
 	reads []read
 	// then returns a read whose parameters come from the answer of the first one, or false.
 	then func(main any) (read, bool)
-	// optional views show their problem in its place: that there is nothing yet is none.
+	// An optional view shows its problem within the page. The problem that there is nothing yet counts as an empty answer.
 	optional bool
 	// ready reports whether there is something to read. Without it there always is.
 	ready func(*data) bool
@@ -72,8 +72,8 @@ const (
 
 type fixed = map[string]string
 
-// views returns all views. What goes over a whole store, such as its counts, is a view of its own: a page puts it in after
-// it has been shown.
+// views returns all views. A read of the whole store, such as its counts, is a view of its own. Other pages load it after they
+// are shown.
 func views() []view {
 	list := []view{
 		{path: "/{$}", template: "overview", title: "Overview", reads: []read{
@@ -88,9 +88,9 @@ func views() []view {
 		}},
 		{path: "/counts", template: "counts", title: "Counts", reads: []read{
 			{operation: "health"},
-			{name: "scopes", operation: "health", everyone: true},
 		}},
-		{path: "/sessions", template: "sessions", title: "Sessions", reads: []read{{operation: "sessions", takes: []string{"cursor", "limit"}}}},
+		{path: "/scopes", template: "scopes", title: "Whose memory", reads: []read{{operation: "health", everyone: true}}},
+		{path: "/sessions", template: "sessions", title: "Sessions", reads: []read{{operation: "sessions", takes: []string{"cursor", "limit", "status"}}}},
 		{path: "/sessions/{session}", template: "session", title: "Session", reads: []read{
 			{operation: "session-read", takes: []string{"cursor", "limit", "from", "tools", "proven"}},
 			{name: "size", operation: "session-show"},

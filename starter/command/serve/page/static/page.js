@@ -11,6 +11,11 @@ document.addEventListener('click', (event) => {
     }
   }
 })
+// A part of a page that cannot be loaded says so. Its link leads to the reason.
+document.addEventListener('htmx:responseError', (event) => {
+  const link = event.detail.target.matches('.later') && event.detail.target.querySelector('a')
+  if (link) link.append(' (failed)')
+})
 // A dialog that cannot be filled is opened as a page, which says why.
 document.addEventListener('htmx:responseError', (event) => {
   if (event.detail.target.id === 'dialog' && event.detail.xhr.status !== 401) location = event.detail.pathInfo.requestPath
