@@ -44,6 +44,8 @@ type selection struct {
 	since time.Time
 	// upTo is the highest seq to read. 0 means no limit.
 	upTo uint64
+	// erased selects the placeholders of erased events, too.
+	erased bool
 }
 
 func (sel selection) String() string {
@@ -101,9 +103,9 @@ func (sel selection) where(after position) (string, []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// takes reports whether an event of the stream is selected. The placeholder of an erased event never is.
+// takes reports whether an event of the stream is selected.
 func (sel selection) takes(e schema.Event) bool {
-	return e.Type != schema.EventErased && (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
+	return (sel.erased || e.Type != schema.EventErased) && (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
 }
 
 func set[T any](values []T) clickhouse.GroupSet {
@@ -156,7 +158,7 @@ func (s *Store) shortPage(ctx context.Context, sel selection, after position) (p
 		if !whole {
 			return nil
 		}
-		p.add(e, hidden)
+		p.add(sel, e, hidden)
 		return check(e)
 	}, `FINAL WHERE `+where+` ORDER BY stream, seq, event_id LIMIT ?`, append(args, most+1)...)
 	return p, whole, err
@@ -177,10 +179,11 @@ func (s *Store) small(ctx context.Context, size int64, take func(e schema.Event,
 		FROM events_raw `+where, append([]any{size, size}, args...)...)
 }
 
-// add adds a row to the page. A hidden row, or the placeholder of an erased event, only moves the page's end.
-func (p *page) add(e schema.Event, hidden bool) {
+// add adds a row to the page. A hidden row, or the placeholder of an erased event that is not selected, only moves the page's
+// end.
+func (p *page) add(sel selection, e schema.Event, hidden bool) {
 	p.last = position{stream: e.Stream, seq: e.Seq}
-	if !hidden && e.Type != schema.EventErased {
+	if !hidden && (sel.erased || e.Type != schema.EventErased) {
 		p.events = append(p.events, e)
 	}
 }
@@ -206,7 +209,7 @@ func (s *Store) measured(ctx context.Context, sel selection, after position) (pa
 			return err
 		}
 		p.more = more == 1
-		p.add(e, hidden == 1)
+		p.add(sel, e, hidden == 1)
 		return nil
 	}, `WITH (
 		SELECT (maxIf((stream, seq), fits), min(fits) = 0)

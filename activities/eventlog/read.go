@@ -21,6 +21,8 @@ type StreamOptions struct {
 	Types []string
 	// Limit is the maximum number of events. 0 means no limit.
 	Limit int
+	// Erased also yields the placeholders of erased events.
+	Erased bool
 }
 
 // ReplayOptions are the options of [Store.Replay].
@@ -31,6 +33,8 @@ type ReplayOptions struct {
 	StreamPrefix string
 	// Since skips the events whose TS is before it.
 	Since time.Time
+	// Erased also yields the placeholders of erased events.
+	Erased bool
 }
 
 // StreamInfo is the name of a stream and its highest position.
@@ -42,13 +46,13 @@ type StreamInfo struct {
 // Stream yields the events of a stream in the order of their positions. It stops after an error. To go on from there,
 // call it again with After.
 func (s *Store) Stream(ctx context.Context, stream string, opts StreamOptions) iter.Seq2[schema.Event, error] {
-	return s.read(ctx, selection{stream: stream, types: opts.Types}, position{stream: stream, seq: opts.After}, opts.Limit)
+	return s.read(ctx, selection{stream: stream, types: opts.Types, erased: opts.Erased}, position{stream: stream, seq: opts.After}, opts.Limit)
 }
 
 // Replay yields the events of all streams, stream by stream in the order of their names, and within a stream in the
 // order of their positions.
 func (s *Store) Replay(ctx context.Context, opts ReplayOptions) iter.Seq2[schema.Event, error] {
-	return s.read(ctx, selection{prefix: opts.StreamPrefix, types: opts.Types, since: opts.Since}, position{}, 0)
+	return s.read(ctx, selection{prefix: opts.StreamPrefix, types: opts.Types, since: opts.Since, erased: opts.Erased}, position{}, 0)
 }
 
 // Get returns the event with the id, or [ErrNotFound].

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"axiommind/activities/tier"
-	"axiommind/activities/tier/bucket"
+	"axiommind/activities/tier/bucket/gcs"
 	"axiommind/worker/service"
 )
 
@@ -22,7 +22,7 @@ func memoryRoot(ctx context.Context, c *service.Config) (*tier.Root, error) {
 		}
 		url = filepath.Join(home, ".axiommind", "memory")
 	}
-	return tier.OpenRoot(ctx, url, bucket.Open)
+	return tier.OpenRoot(ctx, url, gcs.Open)
 }
 
 // zone returns the time zone of the days of daily records.

@@ -1,5 +1,5 @@
-// Package bucket opens the buckets in which the memory's files may be kept: those of S3 and of servers with its API, and
-// those of Google Cloud Storage.
+// Package bucket opens the buckets of S3, and of servers with its API, in which the memory's files and backups may be kept. Package
+// gcs, which has more dependencies, also opens those of Google Cloud Storage.
 package bucket
 
 import (
@@ -13,26 +13,28 @@ import (
 	"axiommind/activities/tier"
 )
 
-const contentType = "text/markdown; charset=utf-8"
+// ContentType is the type of the objects.
+const ContentType = "text/markdown; charset=utf-8"
 
 // Open implements [tier.OpenBucket].
 func Open(ctx context.Context, u *url.URL) (tier.Bucket, error) {
-	var b tier.Bucket
-	var err error
-	q := parameters{values: u.Query()}
-	switch u.Scheme {
-	case "s3":
-		b, err = openS3(u.Host, &q)
-	case "gs":
-		b, err = openGCS(ctx, u.Host, &q)
-	default:
-		err = fmt.Errorf("unknown scheme %q", u.Scheme)
-	}
+	return Checked(ctx, u, func(q *Parameters) (tier.Bucket, error) {
+		if u.Scheme != "s3" {
+			return nil, fmt.Errorf("unknown scheme %q", u.Scheme)
+		}
+		return openS3(u.Host, q)
+	})
+}
+
+// Checked opens the bucket of a URL by its parameters, and checks that it may be listed.
+func Checked(ctx context.Context, u *url.URL, open func(*Parameters) (tier.Bucket, error)) (tier.Bucket, error) {
+	q := Parameters{values: u.Query()}
+	b, err := open(&q)
 	if err = errors.Join(q.rest(), err); err != nil {
 		return nil, err
 	}
 	for _, err := range b.List(ctx, "", false) {
-		if statusOf(err) == http.StatusNotFound {
+		if StatusOf(err) == http.StatusNotFound {
 			err = tier.ErrNoBucket
 		}
 		if err != nil {
@@ -43,21 +45,23 @@ func Open(ctx context.Context, u *url.URL) (tier.Bucket, error) {
 	return b, nil
 }
 
-// parameters are the query parameters of a root's URL. Those that nothing has taken are errors, and so are bad values. No
+// Parameters are the query parameters of a root's URL. Those that nothing has taken are errors, and so are bad values. No
 // error repeats a value, which may be secret.
-type parameters struct {
+type Parameters struct {
 	values url.Values
 	err    error
 }
 
-func (p *parameters) text(name string) string {
+// Text takes a parameter.
+func (p *Parameters) Text(name string) string {
 	value := p.values.Get(name)
 	p.values.Del(name)
 	return value
 }
 
-func (p *parameters) bool(name string) bool {
-	text := p.text(name)
+// Bool takes a parameter that is true or false.
+func (p *Parameters) Bool(name string) bool {
+	text := p.Text(name)
 	if text == "" {
 		return false
 	}
@@ -68,7 +72,7 @@ func (p *parameters) bool(name string) bool {
 	return value
 }
 
-func (p *parameters) rest() error {
+func (p *Parameters) rest() error {
 	err := p.err
 	for name := range p.values {
 		err = errors.Join(err, fmt.Errorf("unknown query parameter %q", name))
@@ -76,22 +80,23 @@ func (p *parameters) rest() error {
 	return err
 }
 
-// answerError is an answer of a server other than success.
-type answerError struct {
-	status int
-	err    error
+// AnswerError is an answer of a server other than success.
+type AnswerError struct {
+	Status int
+	Err    error
 }
 
-func (e *answerError) Error() string { return e.err.Error() }
-func (e *answerError) Unwrap() error { return e.err }
+func (e *AnswerError) Error() string { return e.Err.Error() }
+func (e *AnswerError) Unwrap() error { return e.Err }
 
 // HTTPStatusCode returns the status to package tier.
-func (e *answerError) HTTPStatusCode() int { return e.status }
+func (e *AnswerError) HTTPStatusCode() int { return e.Status }
 
-func statusOf(err error) int {
-	var answer *answerError
+// StatusOf returns the status of an [AnswerError], or 0.
+func StatusOf(err error) int {
+	var answer *AnswerError
 	if errors.As(err, &answer) {
-		return answer.status
+		return answer.Status
 	}
 	return 0
 }

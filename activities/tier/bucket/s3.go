@@ -43,16 +43,16 @@ type s3Bucket struct {
 
 // openS3 makes no request. Keys, region and endpoint come from where programs of AWS look for them, as far as the URL
 // does not give them: the variables AWS_…, the shared credentials file, and the metadata service of the machine.
-func openS3(name string, q *parameters) (tier.Bucket, error) {
+func openS3(name string, q *Parameters) (tier.Bucket, error) {
 	endpoint, secure, err := s3Endpoint(q)
 	if err != nil {
 		return nil, err
 	}
 	o := minio.Options{
 		Creds: s3Credentials(q), Secure: secure, MaxRetries: attempts,
-		Region: cmp.Or(q.text("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		Region: cmp.Or(q.Text("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	}
-	pathStyle, legacy := q.bool("use_path_style"), q.bool("s3ForcePathStyle")
+	pathStyle, legacy := q.Bool("use_path_style"), q.Bool("s3ForcePathStyle")
 	if pathStyle || legacy {
 		o.BucketLookup = minio.BucketLookupPath
 	}
@@ -64,17 +64,17 @@ func openS3(name string, q *parameters) (tier.Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up s3: %w", err)
 	}
-	if q.bool("accelerate") {
+	if q.Bool("accelerate") {
 		api.SetS3TransferAccelerate(accelerateEndpoint)
 	}
-	api.SetS3EnableDualstack(q.bool("dualstack"))
+	api.SetS3EnableDualstack(q.Bool("dualstack"))
 	return &s3Bucket{api: *api, name: name, sse: sse}, nil
 }
 
 // s3Endpoint returns the host, and whether it is called by TLS.
-func s3Endpoint(q *parameters) (host string, secure bool, err error) {
-	given := cmp.Or(q.text("endpoint"), os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
-	secure = !q.bool("disable_https")
+func s3Endpoint(q *Parameters) (host string, secure bool, err error) {
+	given := cmp.Or(q.Text("endpoint"), os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
+	secure = !q.Bool("disable_https")
 	if given == "" {
 		return awsEndpoint, secure, nil
 	}
@@ -88,9 +88,9 @@ func s3Endpoint(q *parameters) (host string, secure bool, err error) {
 	return u.Host, secure && u.Scheme == "https", nil
 }
 
-func s3Credentials(q *parameters) *credentials.Credentials {
-	profile := q.text("profile")
-	if q.bool("anonymous") {
+func s3Credentials(q *Parameters) *credentials.Credentials {
+	profile := q.Text("profile")
+	if q.Bool("anonymous") {
 		return credentials.NewStaticV4("", "", "")
 	}
 	file := &credentials.FileAWSCredentials{Profile: profile}
@@ -101,8 +101,8 @@ func s3Credentials(q *parameters) *credentials.Credentials {
 }
 
 // s3Encryption returns how the server encrypts objects, or nil if its own settings decide.
-func s3Encryption(q *parameters) (encrypt.ServerSide, error) {
-	kind, key := q.text("ssetype"), q.text("kmskeyid")
+func s3Encryption(q *Parameters) (encrypt.ServerSide, error) {
+	kind, key := q.Text("ssetype"), q.Text("kmskeyid")
 	switch {
 	case strings.EqualFold(kind, "AES256"):
 		return encrypt.NewSSE(), nil
@@ -124,7 +124,7 @@ func (b *s3Bucket) Get(ctx context.Context, name string) (tier.Object, error) {
 
 func (b *s3Bucket) Put(ctx context.Context, name string, text []byte, over string) error {
 	// Only a single request is compared and stored in one step.
-	o := minio.PutObjectOptions{ContentType: contentType, ServerSideEncryption: b.sse, DisableMultipart: true}
+	o := minio.PutObjectOptions{ContentType: ContentType, ServerSideEncryption: b.sse, DisableMultipart: true}
 	if over == "" {
 		o.SetMatchETagExcept("*")
 	} else {
@@ -177,7 +177,7 @@ func s3Error(err error) error {
 	case answer.Code == codeNoSuchBucket:
 		return fmt.Errorf("%w: %w", tier.ErrNoBucket, err)
 	case answer.StatusCode != 0:
-		return &answerError{answer.StatusCode, err}
+		return &AnswerError{answer.StatusCode, err}
 	}
 	return err
 }

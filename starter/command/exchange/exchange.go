@@ -9,5 +9,5 @@ import (
 
 // Commands returns the commands of the group.
 func Commands(a *command.App) []*cobra.Command {
-	return []*cobra.Command{exportCommand(a), importCommand(a)}
+	return []*cobra.Command{exportCommand(a), importCommand(a), backupCommand(a), restoreCommand(a)}
 }

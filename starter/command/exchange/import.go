@@ -76,7 +76,7 @@ func importCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		x := &importer{log: eventlog.New(conn, eventlog.Options{}), path: path}
+		x := &importer{log: eventlog.New(conn, eventlog.Options{}), volumes: []volume{fileVolume(path)}}
 		out, err := x.run(ctx, *dry)
 		if err != nil {
 			return err
@@ -103,10 +103,10 @@ const (
 	maxConflicts = 10
 )
 
-// importer imports a file of events. It first compares the whole file with the log.
+// importer imports a file of events, or several. It first compares all of it with the log.
 type importer struct {
-	log  *eventlog.Store
-	path string
+	log     *eventlog.Store
+	volumes []volume
 	// ends are the last positions of the log's streams, and fresh says for each event of the file whether it is to be appended.
 	ends      map[string]uint64
 	fresh     []bool
@@ -169,21 +169,25 @@ func (l *lines) chunks() iter.Seq2[[]schema.Event, error] {
 
 // check compares the file with the log. The error names events that the log has with other content.
 func (x *importer) check(ctx context.Context) (imported, error) {
-	l, err := openLines(x.path)
-	if err != nil {
-		return imported{}, err
-	}
-	out := imported{Scope: l.head.Scope, Streams: l.head.Streams, Events: l.head.Events}
+	var out imported
 	x.ends, x.fresh, x.memories = map[string]uint64{}, nil, nil
 	x.gone, x.unowned = map[sessionName]bool{}, map[int]schema.Event{}
-	for chunk, err := range l.chunks() {
+	for _, v := range x.volumes {
+		l, err := openLines(v)
 		if err != nil {
 			return out, err
 		}
-		if err := x.compare(ctx, l.head, chunk, &out); err != nil {
-			return out, err
+		out.Scope, out.Events = l.head.Scope, out.Events+l.head.Events
+		for chunk, err := range l.chunks() {
+			if err != nil {
+				return out, err
+			}
+			if err := x.compare(ctx, l.head, chunk, &out); err != nil {
+				return out, err
+			}
 		}
 	}
+	out.Streams = len(x.ends)
 	for i, e := range x.unowned {
 		if x.fresh[i] && x.gone[nameOf(e)] {
 			x.fresh[i] = false
@@ -336,24 +340,26 @@ func (x *importer) end(ctx context.Context, stream string) (uint64, error) {
 
 // write appends the events that the log lacks, each at its position, or at the end of a shared stream.
 func (x *importer) write(ctx context.Context) error {
-	l, err := openLines(x.path)
-	if err != nil {
-		return err
-	}
 	at := 0
-	for chunk, err := range l.chunks() {
+	for _, v := range x.volumes {
+		l, err := openLines(v)
 		if err != nil {
 			return err
 		}
-		fresh := make([]schema.Event, 0, len(chunk))
-		for i, e := range chunk {
-			if at+i < len(x.fresh) && x.fresh[at+i] {
-				fresh = append(fresh, e)
+		for chunk, err := range l.chunks() {
+			if err != nil {
+				return err
 			}
-		}
-		at += len(chunk)
-		if err := x.append(ctx, chunk[0].Stream, fresh); err != nil {
-			return err
+			fresh := make([]schema.Event, 0, len(chunk))
+			for i, e := range chunk {
+				if at+i < len(x.fresh) && x.fresh[at+i] {
+					fresh = append(fresh, e)
+				}
+			}
+			at += len(chunk)
+			if err := x.append(ctx, chunk[0].Stream, fresh); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -412,7 +418,7 @@ func (x *importer) append(ctx context.Context, stream string, fresh []schema.Eve
 func (x *importer) store(ctx context.Context, stream string, batch []schema.Event) error {
 	appended, err := x.log.AppendAll(ctx, stream, batch)
 	for _, e := range appended.Events {
-		if e.Type != schema.EventErased {
+		if e.DedupeKey != fillerKey(stream, e.Seq) {
 			x.stored++
 		}
 	}
@@ -464,20 +470,26 @@ func printImported(w io.Writer, x imported) error {
 	if x.Moved > 0 {
 		command.Say(&b, "%s at the end of shared streams, because their positions were taken\n", command.Plural(x.Moved, "event", "events"))
 	}
-	if x.Forgotten > 0 {
-		command.Say(&b, "left out %s that were forgotten", command.Plural(x.Forgotten, "event", "events"))
-		for i, stream := range x.ForgottenStreams {
-			if i == maxConflicts {
-				command.Say(&b, "\n  and %d more streams", len(x.ForgottenStreams)-i)
-				break
-			}
-			command.Say(&b, "\n  %s", stream)
-		}
-		b.WriteByte('\n')
-	}
+	sayForgotten(&b, x)
 	if !x.DryRun {
 		command.Say(&b, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// sayForgotten names the streams of events that were left out.
+func sayForgotten(b *strings.Builder, x imported) {
+	if x.Forgotten == 0 {
+		return
+	}
+	command.Say(b, "left out %s that were forgotten", command.Plural(x.Forgotten, "event", "events"))
+	for i, stream := range x.ForgottenStreams {
+		if i == maxConflicts {
+			command.Say(b, "\n  and %d more streams", len(x.ForgottenStreams)-i)
+			break
+		}
+		command.Say(b, "\n  %s", stream)
+	}
+	b.WriteByte('\n')
 }

@@ -78,6 +78,8 @@ type head struct {
 	Parts []string `json:"parts,omitempty"`
 	// LeftOut counts the events that depend on the scope and also name content of others.
 	LeftOut int `json:"left_out,omitempty"`
+	// Backup is true of a volume of a backup, which also has the records of the installation.
+	Backup bool `json:"backup,omitempty"`
 }
 
 // foot is the last line: the SHA-256 of all bytes before it.
@@ -147,7 +149,7 @@ func assemble(path string, h head, body io.Reader) error {
 type lines struct {
 	path string
 	head head
-	file *os.File
+	file io.Closer
 	in   *bufio.Scanner
 	sum  hash.Hash
 	n    int
@@ -160,13 +162,30 @@ func (l *lines) fault(remedy, format string, args ...any) error {
 
 const exportAgain = "export again, and copy the file as it is"
 
-// openLines opens the file and reads its head.
-func openLines(path string) (*lines, error) {
-	file, err := os.Open(path)
+// volume is a file of events, which may be somewhere else.
+type volume struct {
+	name string
+	open func() (io.ReadCloser, error)
+}
+
+// fileVolume is a file on this machine.
+func fileVolume(path string) volume {
+	return volume{path, func() (io.ReadCloser, error) {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, command.BadUsage(err)
+		}
+		return file, nil
+	}}
+}
+
+// openLines opens the volume and reads its head.
+func openLines(v volume) (*lines, error) {
+	file, err := v.open()
 	if err != nil {
-		return nil, command.BadUsage(err)
+		return nil, err
 	}
-	l := &lines{path: path, file: file, in: bufio.NewScanner(file), sum: sha256.New()}
+	l := &lines{path: v.name, file: file, in: bufio.NewScanner(file), sum: sha256.New()}
 	l.in.Buffer(make([]byte, 64<<10), maxLine)
 	if err := l.readHead(); err != nil {
 		_ = file.Close()
@@ -255,6 +274,8 @@ func (l *lines) ends(line []byte, streams, events int) error {
 		return l.fault(exportAgain, "it has %d events of %d streams, and its head says %d of %d", events, streams, l.head.Events, l.head.Streams)
 	case l.in.Scan():
 		return l.fault("delete the lines after the checksum", "there are lines after the checksum")
+	case l.in.Err() != nil:
+		return l.fault(exportAgain, "%v", l.in.Err())
 	}
 	return nil
 }
@@ -291,6 +312,9 @@ func (h head) partial(stream string) bool { return slices.Contains(h.Parts, stre
 
 // owns reports whether an export of the scope may contain the stream.
 func (h head) owns(stream string) bool {
+	if h.Backup {
+		return backedUp(stream)
+	}
 	is := func(project, user string, err error) bool {
 		return err == nil && (h.Scope.All || h.Scope.User != "" && user == h.Scope.User || h.Scope.Project != "" && project == h.Scope.Project)
 	}

@@ -33,7 +33,7 @@ func written(t testing.TB) string {
 	h, err := writeLines(path, head{Format: linesFormat, Version: linesVersion, Scope: Scope{User: "ann"}}, all)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{h.Streams, h.Events})
-	l, err := openLines(path)
+	l, err := openLines(fileVolume(path))
 	require.NoError(t, err)
 	for _, err := range l.events() {
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "x")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		l, err := openLines(path)
+		l, err := openLines(fileVolume(path))
 		if err == nil {
 			for e, failed := range l.events() {
 				if err = failed; err == nil {

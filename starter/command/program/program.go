@@ -44,7 +44,7 @@ func Groups() []command.Group {
 		{Title: "Truth", Topic: "graduation", Summary: "contradictions, proposals, decisions", Commands: truth.Commands},
 		{Title: "Builds", Topic: "builds", Summary: "follow, retry and compare builds", Commands: builds.Commands},
 		{Title: "Privacy", Topic: "privacy", Summary: "erase data, read originals", Commands: privacy.Commands},
-		{Title: "Exchange", Topic: "exchange", Summary: "export and import memory", Commands: exchange.Commands},
+		{Title: "Exchange", Topic: "exchange", Summary: "move memory, back it up, bring it back", Commands: exchange.Commands},
 		{Title: "Operation", Topic: "operating", Summary: "check and repair the servers", Commands: operation.Commands},
 		{Title: "Evaluation", Topic: "evaluation", Summary: "measure the search", Commands: evaluation.Commands},
 		{Title: "Hooks", Topic: "agents", Summary: "connect Claude Code and Codex", Commands: hooks.Commands},

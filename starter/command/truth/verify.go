@@ -51,7 +51,7 @@ func verify(ctx context.Context, a *command.App, scope schema.SessionKey) error 
 	if scope.SessionID, err = command.FindAnySession(ctx, conn, scope); err != nil {
 		return err
 	}
-	tally, findings, err := auditEvidence(ctx, a, conn, scope)
+	tally, findings, err := Audit(ctx, a, conn, scope)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func verify(ctx context.Context, a *command.App, scope schema.SessionKey) error 
 	}
 	report := verification{tally, findings}
 	err = a.Print(report, func(w io.Writer) error {
-		_, err := io.WriteString(w, tallyLine(tally)+"\n"+ruleLines(tally))
+		_, err := io.WriteString(w, TallyLine(tally)+"\n"+ruleLines(tally))
 		return err
 	})
 	if err == nil && tally.False > 0 {
@@ -69,8 +69,8 @@ func verify(ctx context.Context, a *command.App, scope schema.SessionKey) error 
 	return err
 }
 
-// audit checks the evidence in the scope and shows progress. It returns the findings that were not printed.
-func auditEvidence(ctx context.Context, a *command.App, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
+// Audit checks the evidence in the scope and shows progress. It returns the findings that were not printed.
+func Audit(ctx context.Context, a *command.App, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
 	tally, findings := audit.NewTally(), []audit.Finding{}
 	reader := entry.NewReader(conn)
 	total, err := reader.CountAllEvidence(ctx, scope)
@@ -159,8 +159,8 @@ func PrintFinding(w io.Writer, f audit.Finding) error {
 	return err
 }
 
-// tallyLine summarizes the audit in one line.
-func tallyLine(t audit.Tally) string {
+// TallyLine summarizes the audit in one line.
+func TallyLine(t audit.Tally) string {
 	methods := []schema.Method{schema.MethodExact, schema.MethodNormalized, schema.MethodJoined, schema.MethodApproximate}
 	for _, method := range slices.Sorted(maps.Keys(t.Spans)) {
 		if !slices.Contains(methods, method) {

@@ -1,4 +1,5 @@
-package bucket
+// Package gcs opens the buckets of Google Cloud Storage.
+package gcs
 
 import (
 	"bytes"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -19,10 +21,19 @@ import (
 	"google.golang.org/api/storage/v1"
 
 	"axiommind/activities/tier"
+	"axiommind/activities/tier/bucket"
 )
 
 // listFields are the fields of a listing that are used.
 const listFields = "nextPageToken,items(name,size,updated,generation)"
+
+// Open implements [tier.OpenBucket] for these buckets and those of package bucket.
+func Open(ctx context.Context, u *url.URL) (tier.Bucket, error) {
+	if u.Scheme != "gs" {
+		return bucket.Open(ctx, u)
+	}
+	return bucket.Checked(ctx, u, func(q *bucket.Parameters) (tier.Bucket, error) { return openGCS(ctx, u.Host, q) })
+}
 
 type gcsBucket struct {
 	api  *storage.Service
@@ -30,20 +41,20 @@ type gcsBucket struct {
 }
 
 // openGCS makes no request, except for those of the application default credentials.
-func openGCS(ctx context.Context, name string, q *parameters) (tier.Bucket, error) {
+func openGCS(ctx context.Context, name string, q *bucket.Parameters) (tier.Bucket, error) {
 	options := []option.ClientOption{option.WithScopes(storage.DevstorageReadWriteScope)}
-	endpoint := q.text("endpoint")
+	endpoint := q.Text("endpoint")
 	if host := os.Getenv("STORAGE_EMULATOR_HOST"); host != "" && endpoint == "" {
 		endpoint = "http://" + strings.TrimPrefix(host, "http://")
 	}
-	if q.bool("anonymous") || strings.HasPrefix(endpoint, "http://") {
+	if q.Bool("anonymous") || strings.HasPrefix(endpoint, "http://") {
 		options = append(options, option.WithoutAuthentication())
 	}
-	if domain := q.text("universe_domain"); domain != "" {
+	if domain := q.Text("universe_domain"); domain != "" {
 		options = append(options, option.WithUniverseDomain(domain))
 	}
 	for _, ofSignedURLs := range []string{"access_id", "private_key_path"} {
-		_ = q.text(ofSignedURLs)
+		_ = q.Text(ofSignedURLs)
 	}
 	if endpoint != "" {
 		options = append(options, option.WithEndpoint(strings.TrimSuffix(endpoint, "/")+"/storage/v1/"))
@@ -69,13 +80,13 @@ func (b *gcsBucket) Put(ctx context.Context, name string, text []byte, over stri
 	if err != nil {
 		return fmt.Errorf("read generation: %w", err)
 	}
-	_, err = b.api.Objects.Insert(b.name, &storage.Object{Name: name, ContentType: contentType}).
+	_, err = b.api.Objects.Insert(b.name, &storage.Object{Name: name, ContentType: bucket.ContentType}).
 		IfGenerationMatch(generation).Fields("generation").Context(ctx).
-		Media(bytes.NewReader(text), googleapi.ContentType(contentType), googleapi.ChunkSize(0)).Do()
-	if err = gcsError(err); statusOf(err) == http.StatusPreconditionFailed {
+		Media(bytes.NewReader(text), googleapi.ContentType(bucket.ContentType), googleapi.ChunkSize(0)).Do()
+	if err = gcsError(err); bucket.StatusOf(err) == http.StatusPreconditionFailed {
 		return fmt.Errorf("%w: %w", tier.ErrChanged, err)
 	}
-	if statusOf(err) == http.StatusNotFound {
+	if bucket.StatusOf(err) == http.StatusNotFound {
 		return fmt.Errorf("%w: %w", tier.ErrNoBucket, err)
 	}
 	return err
@@ -119,7 +130,7 @@ func (b *gcsBucket) Close() error { return nil }
 
 // objectError is gcsError for a request to an object, which need not exist.
 func objectError(err error) error {
-	if err = gcsError(err); statusOf(err) == http.StatusNotFound {
+	if err = gcsError(err); bucket.StatusOf(err) == http.StatusNotFound {
 		return fs.ErrNotExist
 	}
 	return err
@@ -128,7 +139,7 @@ func objectError(err error) error {
 func gcsError(err error) error {
 	var answer *googleapi.Error
 	if errors.As(err, &answer) {
-		return &answerError{answer.Code, err}
+		return &bucket.AnswerError{Status: answer.Code, Err: err}
 	}
 	return err
 }

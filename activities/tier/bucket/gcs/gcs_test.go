@@ -1,4 +1,4 @@
-package bucket
+package gcs
 
 import (
 	"crypto/md5" //nolint:gosec // S3 makes entity tags by it
