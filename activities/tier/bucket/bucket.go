@@ -8,13 +8,22 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 
 	"axiommind/activities/tier"
 )
 
-// ContentType is the type of the objects.
-const ContentType = "text/markdown; charset=utf-8"
+// ContentType returns the type of the object with the name.
+func ContentType(name string) string {
+	switch path.Ext(name) {
+	case ".json":
+		return "application/json"
+	case ".gz":
+		return "application/gzip"
+	}
+	return "text/markdown; charset=utf-8"
+}
 
 // Open implements [tier.OpenBucket].
 func Open(ctx context.Context, u *url.URL) (tier.Bucket, error) {

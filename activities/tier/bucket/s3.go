@@ -124,7 +124,7 @@ func (b *s3Bucket) Get(ctx context.Context, name string) (tier.Object, error) {
 
 func (b *s3Bucket) Put(ctx context.Context, name string, text []byte, over string) error {
 	// Only a single request is compared and stored in one step.
-	o := minio.PutObjectOptions{ContentType: ContentType, ServerSideEncryption: b.sse, DisableMultipart: true}
+	o := minio.PutObjectOptions{ContentType: ContentType(name), ServerSideEncryption: b.sse, DisableMultipart: true}
 	if over == "" {
 		o.SetMatchETagExcept("*")
 	} else {

@@ -41,7 +41,7 @@ type backedUpTo struct {
 
 func backupCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backup TO", Short: "copy what is new in the log to a directory or a bucket",
+		Use: "backup TO", Short: "copy the new events of the log to a directory or a bucket",
 		Example: "starter backup /mnt/backup\n" +
 			"starter backup 's3://backups/axiommind?region=eu-central-1'\n" +
 			"starter backup /mnt/backup --full",
@@ -166,8 +166,8 @@ func (b *backup) snapshot(ctx context.Context) error {
 	return nil
 }
 
-// changed returns the streams that have grown, in order, with those of erasures last: a restore is then not refused by what it
-// has restored.
+// changed returns the streams that have grown, in order, with those of erasures last: a restore is then not refused by the
+// tombstones that it has restored.
 func (b *backup) changed() ([]string, error) {
 	var out []string
 	for name, was := range b.before {
@@ -235,7 +235,7 @@ func (b *backup) write(ctx context.Context, changed []string, parts []part) erro
 	}
 	err = b.put(ctx, fmt.Sprintf(manifestName, b.part.Number), append(text, '\n'))
 	if errors.Is(err, fs.ErrExist) {
-		return command.Conflictf("another backup has written part %d in %s meanwhile: nothing is lost, run it again if you need what came since", b.part.Number, b.to)
+		return command.Conflictf("another backup has written part %d in %s meanwhile: nothing is lost, run it again for later events", b.part.Number, b.to)
 	}
 	return err
 }
@@ -247,7 +247,7 @@ func (b *backup) put(ctx context.Context, name string, content []byte) error {
 	return nil
 }
 
-// unchanged returns an error if an erasure has begun since the snapshot: the part may have what it erased.
+// unchanged returns an error if an erasure has begun since the snapshot: the part may have erased data.
 func (b *backup) unchanged(ctx context.Context) error {
 	for s, err := range b.log.Streams(ctx, schema.AuditStream()) {
 		if err != nil {

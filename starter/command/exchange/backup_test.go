@@ -40,7 +40,7 @@ func keysFrom(t *testing.T, from string) (keys []string, o commandtest.Output) {
 	return idsOf(t, c.Log), o
 }
 
-// A part has what is new since the part before. Names that are hard for a file system are in it as they are.
+// A part has the events since the part before. Names that are hard for a file system are in it as they are.
 func TestBackupParts(t *testing.T) {
 	t.Parallel()
 	c := commandtest.NewRemembered(t)

@@ -59,7 +59,7 @@ type end struct {
 	ID  string `json:"id"`
 }
 
-// backedUp reports whether a backup has the stream. It has none about the stores that a restore makes anew.
+// backedUp reports whether a backup has the stream. It has none about the stores that a restore makes again.
 func backedUp(stream string) bool {
 	return !strings.HasPrefix(stream, schema.VectorPrefix) && !strings.HasPrefix(stream, schema.RebuildPrefix)
 }
@@ -89,7 +89,7 @@ func partsOf(ctx context.Context, p place) (parts []part, names []string, err er
 		if m.Full {
 			parts = nil
 		} else if len(parts) == 0 || parts[len(parts)-1].Number != n-1 {
-			return nil, nil, command.Usagef("part %d of the backup in %s is missing, and part %d continues it: bring %s and its directory back, or start anew with backup --full",
+			return nil, nil, command.Usagef("part %d of the backup in %s is missing, and part %d continues it: bring %s and its directory back, or start again with backup --full",
 				n-1, p, n, fmt.Sprintf(manifestName, n-1))
 		}
 		parts = append(parts, m)
@@ -105,7 +105,7 @@ func (m part) readEnds(ctx context.Context, p place) (map[string]end, error) {
 		err = unzip(body, func(r io.Reader) error { return json.NewDecoder(r).Decode(&ends) })
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s/%s in %s: %w; start anew with backup --full", m.Dir, endsFile, p, err)
+		return nil, fmt.Errorf("read %s/%s in %s: %w; start again with backup --full", m.Dir, endsFile, p, err)
 	}
 	return ends, nil
 }

@@ -57,7 +57,7 @@ func openPlace(ctx context.Context, raw string, makes bool) (place, error) {
 	return nil, command.Usagef("backups are kept in a directory or in s3://BUCKET/PREFIX, not in %s://", u.Scheme)
 }
 
-// directory is a place on this machine. Only its owner may read what is written there.
+// directory is a place on this machine. Only its owner may read the files.
 type directory string
 
 func openDirectory(dir string, makes bool) (place, error) {

@@ -80,9 +80,9 @@ func (b *gcsBucket) Put(ctx context.Context, name string, text []byte, over stri
 	if err != nil {
 		return fmt.Errorf("read generation: %w", err)
 	}
-	_, err = b.api.Objects.Insert(b.name, &storage.Object{Name: name, ContentType: bucket.ContentType}).
+	_, err = b.api.Objects.Insert(b.name, &storage.Object{Name: name, ContentType: bucket.ContentType(name)}).
 		IfGenerationMatch(generation).Fields("generation").Context(ctx).
-		Media(bytes.NewReader(text), googleapi.ContentType(bucket.ContentType), googleapi.ChunkSize(0)).Do()
+		Media(bytes.NewReader(text), googleapi.ContentType(bucket.ContentType(name)), googleapi.ChunkSize(0)).Do()
 	if err = gcsError(err); bucket.StatusOf(err) == http.StatusPreconditionFailed {
 		return fmt.Errorf("%w: %w", tier.ErrChanged, err)
 	}
