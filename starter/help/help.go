@@ -15,7 +15,7 @@ var pages embed.FS
 var names = []string{
 	"getting-started", "agents", "pages", "api", "search", "tasks", "facts", "tiers-and-dreams", "proof", "graduation", "privacy",
 	"exchange",
-	"builds", "operating", "configuration", "temporal", "events", "internals", "evaluation", "performance", "differences",
+	"builds", "operating", "runbooks", "configuration", "temporal", "events", "internals", "evaluation", "performance", "differences",
 }
 
 // Topic is one page.

@@ -16,6 +16,7 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
+	"axiommind/starter/command/exchange"
 )
 
 // partOfBackup is the printed result of a backup.
@@ -167,6 +168,34 @@ func TestBackupAfterAnErasure(t *testing.T) {
 	require.Equal(t, 4, part.Events)
 	keys, _ := keysFrom(t, to)
 	require.Equal(t, []string{"one"}, keys)
+}
+
+// A part ends at its snapshot. An erasure that begins while it is written, and another backup at the same time, keep it from
+// becoming one.
+func TestBackupBesideOthers(t *testing.T) {
+	t.Parallel()
+	c := commandtest.NewRemembered(t)
+	to, stream := t.TempDir(), schema.MemoryStream("ann", "")
+	put(t, c.Log, stream, "one", schema.FactsClearedPayload{Facts: 1})
+	require.NoError(t, exchange.BackUp(t.Context(), c.Log, to, func() {
+		put(t, c.Log, stream, "two", schema.FactsClearedPayload{Facts: 2})
+		put(t, c.Log, schema.MemoryStream("bob", ""), "three", schema.FactsClearedPayload{Facts: 3})
+	}))
+	keys, _ := keysFrom(t, to)
+	require.Equal(t, []string{"one"}, keys)
+	require.Equal(t, 2, backUp(t, c, to).Events)
+	keys, _ = keysFrom(t, to)
+	require.ElementsMatch(t, []string{"one", "two", "three"}, keys)
+
+	to = t.TempDir()
+	err := exchange.BackUp(t.Context(), c.Log, to, func() { backUp(t, c, to) })
+	require.ErrorContains(t, err, "another backup has written part 1")
+	to = t.TempDir()
+	err = exchange.BackUp(t.Context(), c.Log, to, func() {
+		put(t, c.Log, schema.AuditStream(), "begun", schema.ErasureBegunPayload{ErasureID: "e1", Kind: schema.EraseQuery, By: "ann", Salt: "x"})
+	})
+	require.ErrorContains(t, err, "an erasure has begun")
+	require.Contains(t, c.Run("restore", to).Err, "no backup in")
 }
 
 // I3 after the loss of all servers: a restore has the same events, tables and search. A user who was forgotten before the last
