@@ -23,7 +23,9 @@ func TestVersion(t *testing.T) {
 		"v0.0.0-20260301090000-0123456789ab+dirty, modified (go1.26.1)": built("v0.0.0-20260301090000-0123456789ab+dirty", at, dirty),
 		"unknown version (go1.26.1)":                                    built(""),
 	} {
-		require.Equal(t, want, version(info))
+		require.Equal(t, want, version(info, ""))
 	}
+	require.Equal(t, "v1.2.3 (go1.26.1)", version(built("(devel)"), "v1.2.3"))
+	require.Equal(t, "v1.2.3 revision 0123456789ab (go1.26.1)", version(built("(devel)", at), "v1.2.3"))
 	require.Regexp(t, `^.+ \(go1\..+\)$`, Version())
 }

@@ -1,4 +1,6 @@
-//go:build !linux && !darwin
+// The tag static leaves out the dynamic linker, and so the programs need no libc.
+
+//go:build (!linux && !darwin) || static
 
 package onnx
 
@@ -12,7 +14,7 @@ type Session struct{ Inputs, Outputs []string }
 
 // OpenBytes returns an error that wraps [ErrNoRuntime].
 func OpenBytes(string, []byte) (*Session, error) {
-	return nil, fmt.Errorf("%w: it is not supported on %s", ErrNoRuntime, runtime.GOOS)
+	return nil, fmt.Errorf("%w: it is not supported on %s or in a static program", ErrNoRuntime, runtime.GOOS)
 }
 
 // OpenFile returns an error that wraps [ErrNoRuntime].

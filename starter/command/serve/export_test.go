@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"log/slog"
+	"net"
 	"reflect"
 
 	"axiommind/starter/command"
@@ -37,3 +38,6 @@ func Describe(a *command.App) (all []Operation, document []byte, err error) {
 	document, err = s.document()
 	return all, document, err
 }
+
+// Local returns the printed address of a listener.
+func Local(listening net.Addr) string { return local(listening) }

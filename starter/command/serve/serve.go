@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func (s *server) run(ctx context.Context, o mcpserver.Options) error {
 	if err != nil {
 		return command.Usagef("--address %q: %v", s.access.address, err)
 	}
-	url := "http://" + listener.Addr().String()
+	url := "http://" + local(listener.Addr())
 	served := "all projects and users"
 	if !s.access.all {
 		served = fmt.Sprintf("project %s, user %s", command.Unbroken(s.access.scope.Project), command.Unbroken(s.access.scope.User))
@@ -131,6 +132,16 @@ func (s *server) run(ctx context.Context, o mcpserver.Options) error {
 	return command.ServeHTTP(ctx, listener, &http.Server{
 		Handler: handler, ReadHeaderTimeout: command.StopHTTP, IdleTimeout: idleTimeout,
 	})
+}
+
+// local returns an address by which this machine reaches the listener. One that listens on all addresses, as in a container, is
+// reached on loopback.
+func local(listening net.Addr) string {
+	at, is := listening.(*net.TCPAddr)
+	if !is || !at.IP.IsUnspecified() {
+		return listening.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Port))
 }
 
 func flush(w any) {

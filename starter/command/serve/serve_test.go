@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
+	"axiommind/starter/command/serve"
 )
 
 // Flags that would expose the memory to others are refused before anything is served.
@@ -225,4 +227,16 @@ func TestI10ServeScope(t *testing.T) {
 	all := start(c, t, "--all")
 	all.get("/v1/entries/{entry}", []string{conflict.Newer.EntryID}, map[string]any{"project": c.Project})
 	require.Len(t, items(t, all.get("/v1/conflicts", nil, map[string]any{"project": c.Project})), 1)
+}
+
+// A link to 0.0.0.0 opens nothing outside the container that prints it.
+func TestPrintedAddressIsLocal(t *testing.T) {
+	t.Parallel()
+	for listening, want := range map[string]string{
+		"0.0.0.0:7390": "127.0.0.1:7390", "[::]:7390": "127.0.0.1:7390", "127.0.0.1:1": "127.0.0.1:1", "[::1]:2": "[::1]:2", "10.0.0.7:3": "10.0.0.7:3",
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", listening)
+		require.NoError(t, err)
+		require.Equal(t, want, serve.Local(addr))
+	}
 }
