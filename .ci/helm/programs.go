@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,7 +21,7 @@ type programCheck struct {
 	programs, work string
 	// given are the variables that the chart sets, each with the place of one of its uses.
 	given map[string]string
-	// known are those that a program has read.
+	// known are those that a worker has read. The starter reads the same, but for keys of models that it never asks.
 	known map[string]bool
 }
 
@@ -117,6 +117,9 @@ func (c *programCheck) show(program string, variables []string) (map[string]effe
 	shown := map[string]effective{}
 	for _, e := range lines {
 		shown[e.Name] = e
+		if program != "worker" {
+			continue
+		}
 		if variable, is := strings.CutPrefix(e.Source, "variable "); is {
 			c.known[variable] = true
 		}
@@ -144,8 +147,9 @@ func (c *programCheck) compare(command []string, shown map[string]effective, spe
 	if err != nil {
 		return err
 	}
+	words := strings.FieldsFunc(string(help), func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 	for queue := range strings.SplitSeq(shown["task-queue"].Value, ":") {
-		if !bytes.Contains(help, []byte(queue)) {
+		if queue != "" && !slices.Contains(words, queue) {
 			return fmt.Errorf("worker -h names no task queue %q", queue)
 		}
 	}
@@ -157,7 +161,7 @@ func (c *programCheck) unknown() error {
 	var errs []error
 	for _, name := range sorted(c.given) {
 		if !c.known[name] {
-			errs = append(errs, fmt.Errorf("no program reads the variable %s, which %s gets", name, c.given[name]))
+			errs = append(errs, fmt.Errorf("no worker reads the variable %s, which %s gets", name, c.given[name]))
 		}
 	}
 	return errors.Join(errs...)
