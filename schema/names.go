@@ -11,6 +11,11 @@ const (
 	QueueMemory = "axiommind-memory"
 )
 
+// TaskQueues returns all task queues.
+func TaskQueues() []string {
+	return []string{QueueMain, QueueModel, QueueVector, QueueMemory, QueueErase}
+}
+
 // Workflow types.
 const (
 	WorkflowProcessSession = "process_session"

@@ -43,6 +43,9 @@ import (
 // activities, up to the configured time. If the worker stops earlier, Run returns an error. ready is called once the
 // worker polls. It may be nil.
 func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready func()) error {
+	if err := checkQueues(&cfg); err != nil {
+		return err
+	}
 	cfg.Model.Gemini = sdk.New
 	model, err := llm.NewModel(ctx, cfg.Model)
 	if err != nil {
@@ -304,7 +307,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	return r, errors.Join(errs...)
 }
 
-// newWorkers returns one worker for each task queue, so that a slow model does not delay the log. The error that ends
+// newWorkers returns one worker for each task queue that is served, so that a slow model does not delay the log. The error that ends
 // one of them is sent to fatal.
 func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- error) []worker.Worker {
 	onFatal := func(err error) {
@@ -316,7 +319,7 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 	options := workerOptions(cfg)
 	var workers []worker.Worker
 	for queue, activities := range r.activities() {
-		if queue == schema.QueueMemory && cfg.NoQueue {
+		if !serves(&cfg, queue) {
 			continue
 		}
 		o := options[queue]

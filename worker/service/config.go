@@ -58,6 +58,8 @@ type Config struct {
 	Facts     fact.Options
 	Idris     string
 	IdrisOnly bool
+	// TaskQueues are some of [schema.TaskQueues]. An empty list stands for all that the worker can serve.
+	TaskQueues []string
 	// MemoryRoot is a path or a URL: see tier.OpenRoot.
 	MemoryRoot string
 	// TimeZone is an IANA name.

@@ -6,6 +6,7 @@ import (
 
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/schema"
 	"axiommind/worker/settings"
 )
 
@@ -92,6 +93,9 @@ func (c *Config) memory() []settings.Setting {
 
 func (c *Config) run() []settings.Setting {
 	return []settings.Setting{
+		{Name: "task-queue", Into: &c.TaskQueues, Absent: "all",
+			Usage: "task queue that this worker serves: `" + strings.Join(schema.TaskQueues(), "`, `") + "`; repeat for more",
+			More:  ", in the variable separated as in `PATH`, in the file as a list. Each one needs [a worker](operating.md#run-workers)"},
 		{Name: "stop-timeout", Into: &c.StopTimeout, Default: DefaultStopTimeout, Usage: "how long running activities may take to end on a stop"},
 		{Name: "metrics-address", Into: &c.MetricsAddress, Absent: "none", Usage: "host:port that serves the counts of `starter health` at `/metrics`, for Prometheus",
 			More: ", as gauges `axiommind_memory_<count>{project=\"…\"}`. Anyone who reaches it sees the names of projects: the worker warns if it is not loopback"},

@@ -294,7 +294,7 @@ func checkWorkers(ctx context.Context, a *command.App, c client.Client) command.
 	}
 	switch {
 	case len(idle) == 1 && idle[0] == schema.QueueMemory:
-		return command.Check{Name: "worker", Note: "memory is switched off in each worker: contexts are kept, and none is processed", Mend: "run a worker without --no-queue"}
+		return command.Check{Name: "worker", Note: "each worker has memory switched off or serves other task queues: contexts are kept, and none is processed", Mend: "run a worker without --no-queue and --task-queue"}
 	case len(idle) > 0:
 		return command.Check{Name: "worker", Note: "no worker polls " + strings.Join(idle, ", "), Mend: "run: go run ./worker"}
 	}

@@ -1,0 +1,42 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/erase"
+	"axiommind/schema"
+	"axiommind/worker/service"
+	"axiommind/worker/settings"
+)
+
+// The settings choose the task queues of a worker, and a mistake is found before any server is asked.
+func TestTaskQueues(t *testing.T) {
+	t.Parallel()
+	noQueue := settings.Servers{NoQueue: true}
+	all := slices.Sorted(maps.Keys((&rooms{erase: &erase.Activities{}}).activities()))
+	require.ElementsMatch(t, all, schema.TaskQueues(), "each task queue has its activities")
+	for _, c := range []struct {
+		cfg    service.Config
+		serves []string
+		err    string
+	}{
+		{service.Config{EraserDSN: "http://e"}, all, ""},
+		{service.Config{}, []string{schema.QueueMain, schema.QueueModel, schema.QueueVector, schema.QueueMemory}, ""},
+		{service.Config{Servers: noQueue}, []string{schema.QueueMain, schema.QueueModel, schema.QueueVector}, ""},
+		{service.Config{TaskQueues: []string{schema.QueueModel}, EraserDSN: "http://e"}, []string{schema.QueueModel}, ""},
+		{service.Config{TaskQueues: []string{schema.QueueMain, schema.QueueMemory}, Servers: noQueue}, []string{schema.QueueMain}, ""},
+		{service.Config{TaskQueues: []string{schema.QueueMemory}, Servers: noQueue}, nil, `--task-queue "axiommind-memory": --no-queue switches it off, and no other task queue is named`},
+		{service.Config{TaskQueues: []string{schema.QueueErase}}, nil, `--task-queue "axiommind-erase": a worker serves it with --eraser-dsn only`},
+		{service.Config{TaskQueues: []string{"모델"}}, nil, `--task-queue "모델": want one of axiommind, axiommind-model, axiommind-vector, axiommind-memory, axiommind-erase`},
+	} {
+		if err := checkQueues(&c.cfg); c.err != "" {
+			require.EqualError(t, err, c.err)
+			continue
+		}
+		require.ElementsMatch(t, c.serves, slices.DeleteFunc(schema.TaskQueues(), func(q string) bool { return !serves(&c.cfg, q) }))
+	}
+}
