@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/session/keyring"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/worker/service"
@@ -33,8 +33,8 @@ type backedUpTo struct {
 	Streams int    `json:"streams"`
 	Events  int    `json:"events"`
 	Total   total  `json:"total"`
-	// Erased is true if the part is full because an erasure has rewritten the log, and Removed counts the earlier parts that
-	// it took the place of.
+	// Erased is true if the part is full because an erasure has rewritten the log, or was lifted. Removed counts the earlier
+	// parts that were removed.
 	Erased  bool `json:"erased,omitempty"`
 	Removed int  `json:"removed,omitempty"`
 }
@@ -56,8 +56,8 @@ func backupCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		b := &backup{log: eventlog.New(conn, eventlog.Options{}), to: to}
-		if b.part, err = describe(&a.Cfg); err != nil {
+		b := &backup{log: eventlog.New(conn, eventlog.Options{}), to: to, volumeBytes: volumeBytes}
+		if b.part, err = describe(ctx, conn, &a.Cfg); err != nil {
 			return err
 		}
 		out, err := b.run(ctx, *full)
@@ -68,82 +68,104 @@ func backupCommand(a *command.App) *cobra.Command {
 	})
 }
 
-// describe begins a part with the settings of the program.
-func describe(cfg *service.Config) (part, error) {
+// describe begins a part with the identity of the log and the settings of the program.
+func describe(ctx context.Context, conn driver.Conn, cfg *service.Config) (part, error) {
 	m := part{Format: backupFormat, Version: backupVersion, Software: service.Version(), At: time.Now().UTC(), Settings: map[string]string{}}
 	for _, s := range cfg.Show() {
 		m.Settings[s.Name] = s.Text()
 	}
-	if cfg.RawKeyFile != "" {
-		ring, err := keyring.Load("raw", cfg.RawKeyFile)
-		if err != nil {
-			return m, command.BadUsage(err)
-		}
-		m.Keys = ring.KeyIDs()
+	var err error
+	m.Log, err = identity(ctx, conn)
+	return m, err
+}
+
+// identity returns the identity of the log: that of its table, which a restore or a new database does not have.
+func identity(ctx context.Context, conn driver.Conn) (id string, err error) {
+	err = conn.QueryRow(ctx, `SELECT toString(uuid) FROM system.tables WHERE database = currentDatabase() AND name = 'events_raw'`).Scan(&id)
+	if err != nil {
+		return "", fmt.Errorf("find the log: %w", err)
 	}
-	return m, nil
+	return id, nil
 }
 
 // backup writes one part.
 type backup struct {
-	log  *eventlog.Store
-	to   place
-	part part
-	// before and now are the ends of the streams as of the part before, and as of this one.
+	log         *eventlog.Store
+	to          place
+	part        part
+	volumeBytes int
+	// before and now are the ends of the streams as of the part before, and as of this one. changed are the streams that have
+	// grown.
 	before, now map[string]end
-	names       []string
+	changed     []string
 }
 
 func (b *backup) run(ctx context.Context, full bool) (backedUpTo, error) {
 	out := backedUpTo{Place: b.to.String()}
-	parts, names, err := partsOf(ctx, b.to)
-	if err != nil && !full {
-		return out, err
+	names, err := b.to.Names(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list %s: %w", b.to, err)
+	}
+	var parts []part
+	if !full {
+		if parts, err = partsOf(ctx, b.to, names); err != nil {
+			return out, err
+		}
 	}
 	if err := b.snapshot(ctx); err != nil {
 		return out, err
 	}
-	b.part.Number, b.part.Full = lastNumber(names)+1, true
-	b.before = map[string]end{}
-	if n := len(parts); n > 0 && !full {
-		last := parts[n-1]
-		if out.Erased = last.Audit != b.part.Audit; !out.Erased {
-			b.part.Full = false
-			if b.before, err = last.readEnds(ctx, b.to); err != nil {
-				return out, err
-			}
+	for _, name := range names {
+		if n, dir, ok := numberOf(name); ok && dir == "" {
+			b.part.Number = max(b.part.Number, n)
 		}
 	}
-	changed, err := b.changed()
-	if err != nil {
+	b.part.Number++
+	if out.Erased, err = b.follow(ctx, parts); err != nil {
 		return out, err
 	}
-	if len(changed) == 0 {
-		if n := len(parts); n > 0 && !full {
-			out.Part, out.Total = parts[n-1].Number, parts[n-1].Total
-			return out, nil
+	if len(b.changed) == 0 {
+		if len(parts) == 0 {
+			return out, command.Missingf("the log is empty: there is nothing to back up")
 		}
-		return out, command.Missingf("the log is empty: there is nothing to back up")
-	}
-	if err := b.write(ctx, changed, parts); err != nil {
+		out.Part, out.Total = parts[len(parts)-1].Number, parts[len(parts)-1].Total
+		out.Removed, err = b.tidy(ctx, names, parts, parts[0].Number-1)
 		return out, err
+	}
+	if err := b.write(ctx, parts); err != nil {
+		return out, err
+	}
+	if b.part.Full {
+		parts = nil
 	}
 	out.Part, out.Full, out.Streams, out.Events, out.Total = b.part.Number, b.part.Full, b.part.Streams, b.part.Events, b.part.Total
-	if b.part.Full {
-		out.Removed, err = b.removeOthers(ctx, names)
-	}
+	out.Removed, err = b.tidy(ctx, names, append(parts, b.part), b.part.Number)
 	return out, err
 }
 
-// lastNumber returns the number of the last part, of which only the manifest's name need be good.
-func lastNumber(names []string) (last int) {
-	for _, name := range names {
-		var n int
-		if _, err := fmt.Sscanf(name, manifestName, &n); err == nil {
-			last = max(last, n)
+// follow decides where the part begins: after the parts that it continues, or at the beginning if there are none, or if an
+// erasure has rewritten the log since.
+func (b *backup) follow(ctx context.Context, parts []part) (erased bool, err error) {
+	b.part.Full, b.before = len(parts) == 0, map[string]end{}
+	if len(parts) > 0 {
+		last := parts[len(parts)-1]
+		if last.Log != b.part.Log || b.part.Audit < last.Audit {
+			return false, b.otherLog("it is the copy of %s", last.Log)
 		}
+		if erased = last.Audit != b.part.Audit; erased {
+			b.part.Full = true
+		} else if b.before, err = last.readEnds(ctx, b.to); err != nil {
+			return false, err
+		}
+		b.part.Keys = last.Keys
 	}
-	return last
+	return erased, b.compare()
+}
+
+// otherLog is the error about a backup that this log does not continue.
+func (b *backup) otherLog(format string, args ...any) error {
+	return command.Conflictf("the backup in %s is of another log, and nothing was changed: %s; give another place or, if the copy is of no use any more, --full",
+		b.to, fmt.Sprintf(format, args...))
 }
 
 // snapshot reads the ends of the streams. A later event is for the next part.
@@ -153,39 +175,63 @@ func (b *backup) snapshot(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !backedUp(s.Name) {
-			continue
-		}
-		b.now[s.Name] = end{Seq: s.LastSeq}
-		var erasing *eventlog.ErasingError
-		if err := b.log.AdmitsTo(ctx, s.Name); errors.As(err, &erasing) {
-			return fmt.Errorf("back up %q: %w; try again once it has ended", s.Name, err)
+		if backedUp(s.Name) {
+			b.now[s.Name] = end{Seq: s.LastSeq}
 		}
 	}
 	b.part.Audit = b.now[schema.AuditStream()].Seq
+	return b.erasing(ctx)
+}
+
+// erasing returns an error while an erasure is at work: a part would have some of the erased data. One that began long ago,
+// or has failed, is not waited for.
+func (b *backup) erasing(ctx context.Context) error {
+	begun := map[string]time.Time{}
+	for e, err := range b.log.Stream(ctx, schema.AuditStream(), eventlog.StreamOptions{
+		Types: []string{schema.ErasureBegun, schema.ErasureFinished, schema.ErasureLifted},
+	}) {
+		if err != nil {
+			return err
+		}
+		payload, err := schema.DecodePayload(e)
+		if err != nil {
+			return err
+		}
+		switch x := payload.(type) {
+		case schema.ErasureBegunPayload:
+			begun[x.ErasureID] = e.TS
+		case schema.ErasureFinishedPayload:
+			delete(begun, x.ErasureID)
+		case schema.ErasureLiftedPayload:
+			delete(begun, x.ErasureID)
+		}
+	}
+	for id, at := range begun {
+		if time.Since(at) < eventlog.MaxLock {
+			return fmt.Errorf("erasure %q is at work, and nothing was added to the backup: try again once it has ended, see starter forget list", id)
+		}
+	}
 	return nil
 }
 
-// changed returns the streams that have grown, in order, with those of erasures last: a restore is then not refused by the
+// compare finds the streams that have grown, in order, with those of erasures last: a restore is then not refused by the
 // tombstones that it has restored.
-func (b *backup) changed() ([]string, error) {
-	var out []string
+func (b *backup) compare() error {
 	for name, was := range b.before {
 		now, ok := b.now[name]
 		switch {
 		case !ok || now.Seq < was.Seq:
-			return nil, command.Conflictf("the backup in %s is of another log: its stream %q ends at %d, and that of this log at %d; give another place, or --full to replace it",
-				b.to, name, was.Seq, now.Seq)
+			return b.otherLog("its stream %q ends at %d, and that of this log at %d", name, was.Seq, now.Seq)
 		case now.Seq == was.Seq:
 			b.now[name] = was
 		}
 	}
 	for name, now := range b.now {
 		if now.Seq > b.before[name].Seq {
-			out = append(out, name)
+			b.changed = append(b.changed, name)
 		}
 	}
-	slices.SortFunc(out, func(x, y string) int {
+	slices.SortFunc(b.changed, func(x, y string) int {
 		if a, b := isErasure(x), isErasure(y); a != b {
 			if a {
 				return 1
@@ -194,7 +240,7 @@ func (b *backup) changed() ([]string, error) {
 		}
 		return strings.Compare(x, y)
 	})
-	return out, nil
+	return nil
 }
 
 func isErasure(stream string) bool { return strings.HasPrefix(stream, schema.ErasurePrefix) }
@@ -202,21 +248,26 @@ func isErasure(stream string) bool { return strings.HasPrefix(stream, schema.Era
 // volumeBytes bounds the payloads of a volume, which is held in memory, compressed. An event may be larger.
 const volumeBytes = 64 << 20
 
-// write writes the files of the part, and its manifest at last.
-func (b *backup) write(ctx context.Context, changed []string, parts []part) error {
+// write writes the files of the part, and its manifest at last. After an error it removes them.
+func (b *backup) write(ctx context.Context, parts []part) (err error) {
 	b.part.Dir = fmt.Sprintf("part-%06d-%s", b.part.Number, strings.ToLower(rand.Text()[:8]))
 	temporary, err := os.MkdirTemp("", "axiommind-backup-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(temporary) }()
+	defer func() {
+		_ = os.RemoveAll(temporary)
+		if err != nil {
+			b.discard(context.WithoutCancel(ctx))
+		}
+	}()
 	for _, erasures := range []bool{false, true} { // A volume is in the order of the streams' names.
-		streams := slices.DeleteFunc(slices.Clone(changed), func(name string) bool { return isErasure(name) != erasures })
+		streams := slices.DeleteFunc(slices.Clone(b.changed), func(name string) bool { return isErasure(name) != erasures })
 		if err := b.volumes(ctx, streams, filepath.Join(temporary, eventsFile)); err != nil {
 			return err
 		}
 	}
-	b.part.Total = total{Streams: len(b.now), Events: b.part.Events}
+	b.part.Streams, b.part.Total = len(b.changed), total{Streams: len(b.now), Events: b.part.Events}
 	if !b.part.Full {
 		b.part.Total.Events += parts[len(parts)-1].Total.Events
 	}
@@ -230,14 +281,30 @@ func (b *backup) write(ctx context.Context, changed []string, parts []part) erro
 	if err != nil {
 		return err
 	}
-	if text, err = json.MarshalIndent(b.part, "", "  "); err != nil {
+	return b.commit(ctx)
+}
+
+// commit writes the manifest. If there is one already, it may be this one: an answer can get lost.
+func (b *backup) commit(ctx context.Context) error {
+	text, err := json.MarshalIndent(b.part, "", "  ")
+	if err != nil {
 		return err
 	}
 	err = b.put(ctx, fmt.Sprintf(manifestName, b.part.Number), append(text, '\n'))
-	if errors.Is(err, fs.ErrExist) {
-		return command.Conflictf("another backup has written part %d in %s meanwhile: nothing is lost, run it again for later events", b.part.Number, b.to)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return err
+	if m, err := readManifest(ctx, b.to, b.part.Number); err == nil && m.Dir == b.part.Dir {
+		return nil
+	}
+	return command.Conflictf("another backup has written part %d in %s meanwhile: run it again for later events", b.part.Number, b.to)
+}
+
+// discard removes the files of a part that is none.
+func (b *backup) discard(ctx context.Context) {
+	for _, name := range append(b.part.Volumes, endsFile) {
+		_ = b.to.Remove(ctx, b.part.Dir+"/"+name)
+	}
 }
 
 func (b *backup) put(ctx context.Context, name string, content []byte) error {
@@ -268,8 +335,11 @@ func (b *backup) volumes(ctx context.Context, streams []string, path string) err
 	for more {
 		size := 0
 		volume := func(yield func(schema.Event, error) bool) {
-			for ; more && (size == 0 || size < volumeBytes); e, err, more = next() {
+			for ; more && (size == 0 || size < b.volumeBytes); e, err, more = next() {
 				size += len(e.Payload) + 1
+				if err == nil {
+					err = b.note(e)
+				}
 				if !yield(e, err) || err != nil {
 					return
 				}
@@ -280,7 +350,7 @@ func (b *backup) volumes(ctx context.Context, streams []string, path string) err
 		if err != nil {
 			return err
 		}
-		b.part.Streams, b.part.Events = b.part.Streams+h.Streams, b.part.Events+h.Events
+		b.part.Events += h.Events
 		if err := b.store(ctx, path); err != nil {
 			return err
 		}
@@ -301,7 +371,7 @@ func (b *backup) store(ctx context.Context, path string) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("events-%06d.jsonl.gz", len(b.part.Volumes)+1)
+	name := fmt.Sprintf(volumeName, len(b.part.Volumes)+1)
 	b.part.Volumes = append(b.part.Volumes, name)
 	return b.put(ctx, b.part.Dir+"/"+name, text)
 }
@@ -361,8 +431,10 @@ func (b *backup) since(ctx context.Context, stream string) iter.Seq2[schema.Even
 			case e.Seq == was.Seq && e.ID == was.ID:
 				found = true
 				continue
+			case e.Seq > was.Seq && was.ID == "": // The last one was a copy, which readers skip.
+				found = true
 			case !found:
-				yield(e, command.Conflictf("the backup in %s is of another log: it has event %q at %d of %q; give another place, or --full to replace it", b.to, was.ID, was.Seq, stream))
+				yield(e, b.otherLog("it has event %q at %d of %q", was.ID, was.Seq, stream))
 				return
 			}
 			if !b.has(e) || !yield(e, nil) {
@@ -372,44 +444,40 @@ func (b *backup) since(ctx context.Context, stream string) iter.Seq2[schema.Even
 	}
 }
 
-// removeOthers removes the files of all other parts, and those of runs that broke off. Manifests go first: without its files a
-// part would be damaged.
-func (b *backup) removeOthers(ctx context.Context, names []string) (parts int, err error) {
-	isManifest := func(name string) bool { return strings.HasPrefix(name, "manifest-") }
-	for _, manifests := range []bool{true, false} {
-		for _, name := range names {
-			if isManifest(name) != manifests || !manifests && !strings.HasPrefix(name, "part-") {
-				continue
-			}
-			if err := b.to.Remove(ctx, name); err != nil {
-				return parts, fmt.Errorf("part %d is complete, but %s in %s of an earlier one cannot be removed: %w", b.part.Number, name, b.to, err)
-			}
-			if manifests {
-				parts++
-			}
-		}
+// note keeps the key that an original is encrypted by.
+func (b *backup) note(e schema.Event) error {
+	if e.Type != schema.OriginalSealed {
+		return nil
 	}
-	return parts, nil
+	payload, err := schema.Decode[schema.OriginalSealedPayload](e)
+	if id := payload.KeyID; err == nil && id != "" && !slices.Contains(b.part.Keys, id) {
+		b.part.Keys = append(slices.Clip(b.part.Keys), id)
+	}
+	return err
 }
 
-func printBackup(w io.Writer, x backedUpTo) error {
-	var s strings.Builder
-	all := fmt.Sprintf("%s of %s", command.Plural(x.Total.Events, "event", "events"), command.Plural(x.Total.Streams, "stream", "streams"))
-	switch {
-	case x.Events == 0:
-		command.Say(&s, "%s: nothing new since part %d, with %s in all\n", x.Place, x.Part, all)
-	case x.Full:
-		command.Say(&s, "%s: part %d, full: %s\n", x.Place, x.Part, all)
-	default:
-		command.Say(&s, "%s: part %d: %s of %s; %s in all\n", x.Place, x.Part,
-			command.Plural(x.Events, "event", "events"), command.Plural(x.Streams, "stream", "streams"), all)
+// tidy removes the files of the backup that no part needs: earlier parts, and runs up to the number that broke off. Manifests
+// go first, the oldest at last, so that the parts that are left are always whole.
+func (b *backup) tidy(ctx context.Context, names []string, parts []part, upTo int) (removed int, err error) {
+	needed := map[string]bool{}
+	for _, m := range parts {
+		needed[m.Dir] = true
 	}
-	if x.Erased {
-		command.Say(&s, "it is full because data was forgotten since the part before\n")
+	var manifests, files []string
+	for _, name := range names {
+		switch n, dir, ok := numberOf(name); {
+		case !ok:
+		case dir == "" && n < parts[0].Number:
+			manifests = append(manifests, name)
+		case dir != "" && n <= upTo && !needed[dir]:
+			files = append(files, name)
+		}
 	}
-	if x.Removed > 0 {
-		command.Say(&s, "removed %s\n", command.Plural(x.Removed, "earlier part", "earlier parts"))
+	slices.Reverse(manifests)
+	for _, name := range append(manifests, files...) {
+		if err := b.to.Remove(ctx, name); err != nil {
+			return 0, fmt.Errorf("part %d is complete, but %s in %s, which it replaces, cannot be removed: %w", parts[len(parts)-1].Number, name, b.to, err)
+		}
 	}
-	_, err := io.WriteString(w, s.String())
-	return err
+	return len(manifests), nil
 }

@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,8 +74,8 @@ func TestBackupParts(t *testing.T) {
 	require.ElementsMatch(t, []string{"one", "batch", "two", "three"}, keys)
 
 	// A run that broke off has left files, and no manifest.
-	require.NoError(t, os.MkdirAll(filepath.Join(to, "part-000003-killed"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(to, "part-000003-killed", "events-000001.jsonl.gz"), []byte("cut"), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(to, "part-000003-aaaaaaaa"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(to, "part-000003-aaaaaaaa", "events-000001.jsonl.gz"), []byte("cut"), 0o600))
 	put(t, c.Log, ann, "four", schema.FactsClearedPayload{Facts: 4})
 	require.Equal(t, 3, backUp(t, c, to).Part)
 	keys, _ = keysFrom(t, to)
@@ -113,11 +115,11 @@ func TestBackupRefusals(t *testing.T) {
 		require.Equal(t, command.ExitUsage, o.Code, o)
 		require.Contains(t, o.Err, says)
 	}
-	refused(other.Run("backup", to), `is of another log: its stream "memory/ann`)
+	refused(other.Run("backup", to), "is of another log")
 	for _, key := range []string{"x", "y", "z"} {
 		put(t, other.Log, stream, key, schema.FactsClearedPayload{Facts: 1})
 	}
-	refused(other.Run("backup", to), "is of another log: it has event")
+	refused(other.Run("backup", to), "is of another log")
 	refused(other.Run("restore", filepath.Join(to, "none")), "no such file")
 	refused(other.Run("restore", t.TempDir()), "no backup in")
 	refused(other.Run("restore", to), "the log has another event in its place")
@@ -136,6 +138,7 @@ func TestBackupRefusals(t *testing.T) {
 		o := empty.Run("restore", to)
 		require.NotZero(t, o.Code, o)
 		require.Contains(t, o.Err, name, "the error names the file")
+		require.NotContains(t, o.Err, "nothing was imported")
 		require.NoError(t, os.Rename(path, path+".away"))
 		if name != "manifest-000002.json" { // Without its last manifest, it is the backup before.
 			o = empty.Run("restore", to)
@@ -157,8 +160,10 @@ func TestBackupAfterAnErasure(t *testing.T) {
 	put(t, c.Log, stream, "one", schema.FactsClearedPayload{Facts: 1})
 	backUp(t, c, to)
 	put(t, c.Log, schema.AuditStream(), "begun", schema.ErasureBegunPayload{ErasureID: "e1", Kind: schema.EraseQuery, By: "ann", Salt: "x"})
-	put(t, c.Log, schema.AuditStream(), "locked", schema.ErasureLockedPayload{ErasureID: "e1", Streams: []string{eventlog.StreamHash("x", stream)}})
 	o := c.Run("backup", to)
+	require.Contains(t, o.Err, `erasure "e1" is at work`, "it has not locked the streams yet")
+	put(t, c.Log, schema.AuditStream(), "locked", schema.ErasureLockedPayload{ErasureID: "e1", Streams: []string{eventlog.StreamHash("x", stream)}})
+	o = c.Run("backup", to)
 	require.Equal(t, command.ExitFailed, o.Code, o)
 	require.Contains(t, o.Err, "try again once it has ended")
 	put(t, c.Log, schema.AuditStream(), "finished", schema.ErasureFinishedPayload{ErasureID: "e1"})
@@ -168,6 +173,74 @@ func TestBackupAfterAnErasure(t *testing.T) {
 	require.Equal(t, 4, part.Events)
 	keys, _ := keysFrom(t, to)
 	require.Equal(t, []string{"one"}, keys)
+
+	// The log is lost, and its successor has no erasures, or others: neither takes the place of the backup.
+	lost := commandtest.NewRemembered(t)
+	for _, key := range []string{"", "other"} {
+		if key != "" {
+			put(t, lost.Log, stream, key, schema.FactsClearedPayload{Facts: 1})
+			for _, audit := range []string{"1", "2", "3", "4"} {
+				put(t, lost.Log, schema.AuditStream(), audit, schema.ErasureFinishedPayload{ErasureID: audit})
+			}
+		}
+		o = lost.Run("backup", to)
+		require.Equal(t, command.ExitUsage, o.Code, o)
+		require.Contains(t, o.Err, "is of another log, and nothing was changed")
+	}
+	keys, _ = keysFrom(t, to)
+	require.Equal(t, []string{"one"}, keys)
+}
+
+// Files that the backup has not written stay, whatever their names. A removal that broke off is continued, and a damaged
+// backup is replaced by --full.
+func TestBackupPlaces(t *testing.T) {
+	t.Parallel()
+	c := commandtest.NewRemembered(t)
+	stream, real := schema.MemoryStream("ann", ""), t.TempDir()
+	to := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(real, to))
+	foreign := []string{"manifest-of-cargo.txt", "part-00000-abc.snappy.parquet", "part-000001-theirs/x"}
+	for _, name := range foreign {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(real, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(real, name), nil, 0o600))
+	}
+	for n := 1; n <= 3; n++ {
+		put(t, c.Log, stream, strconv.Itoa(n), schema.FactsClearedPayload{Facts: n})
+		require.Equal(t, n, backUp(t, c, to).Part)
+	}
+	before := t.TempDir()
+	require.NoError(t, os.CopyFS(before, os.DirFS(real)))
+	require.Equal(t, 3, backUp(t, c, to, "--full").Removed)
+	for _, name := range foreign {
+		require.FileExists(t, filepath.Join(real, name))
+	}
+
+	for _, name := range []string{"manifest-000002.json", "manifest-000003.json"} { // The removal was interrupted.
+		text, err := os.ReadFile(filepath.Join(before, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(real, name), text, 0o600))
+	}
+	keys, _ := keysFrom(t, to)
+	require.Equal(t, []string{"1", "2", "3"}, keys)
+	require.Equal(t, 2, backUp(t, c, to).Removed, "nothing is new, and the removal is done")
+
+	require.NoError(t, os.WriteFile(filepath.Join(real, "manifest-000005.json"), []byte("{"), 0o600))
+	require.NotZero(t, c.Run("backup", to).Code)
+	require.Equal(t, 6, backUp(t, c, to, "--full").Part)
+	keys, _ = keysFrom(t, to)
+	require.Equal(t, []string{"1", "2", "3"}, keys)
+
+	volumes, err := filepath.Glob(filepath.Join(real, "part-000006-*", "events-*"))
+	require.NoError(t, err)
+	require.Len(t, volumes, 1)
+	text, err := exec.CommandContext(t.Context(), "gzip", "-dc", volumes[0]).Output()
+	require.NoError(t, err)
+	o := c.Run("import", commandtest.Write(t, "events.jsonl", string(text)))
+	require.Equal(t, command.ExitUsage, o.Code, o)
+	require.Contains(t, o.Err, "it is a volume of a backup")
+	o = c.Run("restore", "file://relative/dir")
+	require.Equal(t, command.ExitUsage, o.Code, o)
+	require.Contains(t, o.Err, "want an absolute path")
 }
 
 // A part ends at its snapshot. An erasure that begins while it is written, and another backup at the same time, keep it from
@@ -177,21 +250,23 @@ func TestBackupBesideOthers(t *testing.T) {
 	c := commandtest.NewRemembered(t)
 	to, stream := t.TempDir(), schema.MemoryStream("ann", "")
 	put(t, c.Log, stream, "one", schema.FactsClearedPayload{Facts: 1})
-	require.NoError(t, exchange.BackUp(t.Context(), c.Log, to, func() {
+	put(t, c.Log, stream, "another", schema.FactsClearedPayload{Facts: 1})
+	put(t, c.Log, schema.MemoryStream("cy", ""), "last", schema.FactsClearedPayload{Facts: 1})
+	require.NoError(t, exchange.BackUp(t.Context(), c.Conn, to, 40, func() {
 		put(t, c.Log, stream, "two", schema.FactsClearedPayload{Facts: 2})
 		put(t, c.Log, schema.MemoryStream("bob", ""), "three", schema.FactsClearedPayload{Facts: 3})
 	}))
 	keys, _ := keysFrom(t, to)
-	require.Equal(t, []string{"one"}, keys)
+	require.Equal(t, []string{"one", "another", "last"}, keys, "of several volumes")
 	require.Equal(t, 2, backUp(t, c, to).Events)
 	keys, _ = keysFrom(t, to)
-	require.ElementsMatch(t, []string{"one", "two", "three"}, keys)
+	require.ElementsMatch(t, []string{"one", "another", "last", "two", "three"}, keys)
 
 	to = t.TempDir()
-	err := exchange.BackUp(t.Context(), c.Log, to, func() { backUp(t, c, to) })
+	err := exchange.BackUp(t.Context(), c.Conn, to, 40, func() { backUp(t, c, to) })
 	require.ErrorContains(t, err, "another backup has written part 1")
 	to = t.TempDir()
-	err = exchange.BackUp(t.Context(), c.Log, to, func() {
+	err = exchange.BackUp(t.Context(), c.Conn, to, 40, func() {
 		put(t, c.Log, schema.AuditStream(), "begun", schema.ErasureBegunPayload{ErasureID: "e1", Kind: schema.EraseQuery, By: "ann", Salt: "x"})
 	})
 	require.ErrorContains(t, err, "an erasure has begun")
@@ -232,7 +307,7 @@ func TestI3BackupAndRestore(t *testing.T) {
 	ok(from, "facts", "add", "I drink tea", "--user", "ann", "--project", project)
 	require.Contains(t, ok(from, "backup", place).Out, "part 2: ")
 	ok(from, "forget", "--user", "eve", "--yes")
-	require.Contains(t, ok(from, "backup", place).Out, "because data was forgotten")
+	require.Contains(t, ok(from, "backup", place).Out, "it is full: data was forgotten")
 
 	out := ok(to, "restore", place).Out
 	require.Contains(t, out, "1 part: restored ")
@@ -246,7 +321,8 @@ func TestI3BackupAndRestore(t *testing.T) {
 	})
 
 	o := to.Run("restore", copied)
-	require.Contains(t, o.Out+o.Err, "that were forgotten", o)
+	require.Zero(t, o.Code, o)
+	require.Contains(t, o.Out, "that were forgotten", o)
 	for _, line := range events(t, to, "") {
 		require.NotContains(t, line, "Kafka")
 		require.NotContains(t, line, "keyboards")

@@ -3,6 +3,8 @@ package exchange
 import (
 	"context"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"axiommind/activities/eventlog"
 )
 
@@ -18,16 +20,20 @@ func Import(ctx context.Context, log *eventlog.Store, path string, between func(
 	return out.Forgotten, out.ForgottenStreams, err
 }
 
-// BackUp writes the first part of a backup, and calls the function after the snapshot.
-func BackUp(ctx context.Context, log *eventlog.Store, dir string, between func()) error {
-	b := &backup{log: log, to: directory(dir), before: map[string]end{}, part: part{Format: backupFormat, Version: backupVersion, Number: 1, Full: true}}
+// BackUp writes the first part of a backup, in volumes of as many bytes, and calls the function after the snapshot.
+func BackUp(ctx context.Context, conn driver.Conn, dir string, volume int, between func()) error {
+	log := eventlog.New(conn, eventlog.Options{})
+	id, err := identity(ctx, conn)
+	if err != nil {
+		return err
+	}
+	b := &backup{log: log, to: directory(dir), volumeBytes: volume, part: part{Format: backupFormat, Version: backupVersion, Number: 1, Log: id}}
 	if err := b.snapshot(ctx); err != nil {
 		return err
 	}
 	between()
-	changed, err := b.changed()
-	if err != nil {
+	if _, err := b.follow(ctx, nil); err != nil {
 		return err
 	}
-	return b.write(ctx, changed, nil)
+	return b.write(ctx, nil)
 }

@@ -117,8 +117,10 @@ type importer struct {
 	// events of models and dreams, whose streams name no owner, by their indexes.
 	gone    map[sessionName]bool
 	unowned map[int]schema.Event
-	// stored counts the events that were appended.
+	// stored counts the events that were appended, without fillers.
 	stored int
+	// listed are the ends of all streams, if they were listed at once.
+	listed map[string]uint64
 }
 
 // sessionName names a session as an event does.
@@ -172,6 +174,9 @@ func (x *importer) check(ctx context.Context) (imported, error) {
 	var out imported
 	x.ends, x.fresh, x.memories = map[string]uint64{}, nil, nil
 	x.gone, x.unowned = map[sessionName]bool{}, map[int]schema.Event{}
+	if err := x.list(ctx); err != nil {
+		return out, err
+	}
 	for _, v := range x.volumes {
 		l, err := openLines(v)
 		if err != nil {
@@ -318,6 +323,21 @@ func nameOf(e schema.Event) sessionName {
 	return sessionName{e.Project, e.SessionID}
 }
 
+// list reads the ends of all streams, for a backup: a request for each would take longer.
+func (x *importer) list(ctx context.Context) error {
+	if !x.volumes[0].backup {
+		return nil
+	}
+	x.listed = map[string]uint64{}
+	for info, err := range x.log.Streams(ctx, "") {
+		if err != nil {
+			return err
+		}
+		x.listed[info.Name] = info.LastSeq
+	}
+	return nil
+}
+
 // end returns the last position of a stream in the log.
 func (x *importer) end(ctx context.Context, stream string) (uint64, error) {
 	if end, ok := x.ends[stream]; ok {
@@ -326,7 +346,10 @@ func (x *importer) end(ctx context.Context, stream string) (uint64, error) {
 	if user, agent, err := schema.ParseMemoryStream(stream); err == nil {
 		x.memories = append(x.memories, tier.FilesInput{User: user, Agent: agent, All: true})
 	}
-	x.ends[stream] = 0
+	x.ends[stream] = x.listed[stream]
+	if x.listed != nil {
+		return x.ends[stream], nil
+	}
 	for info, err := range x.log.Streams(ctx, stream) {
 		if err != nil {
 			return 0, err
@@ -391,7 +414,10 @@ func (x *importer) append(ctx context.Context, stream string, fresh []schema.Eve
 		return fmt.Errorf("append to %q: %w", stream, err)
 	}
 	next := x.ends[stream] + 1
-	batch := make([]schema.Event, 0, len(fresh))
+	batch, counted := make([]schema.Event, 0, len(fresh)), map[string]bool{}
+	for _, e := range fresh {
+		counted[e.ID] = true
+	}
 	for i := 0; i < len(fresh); next++ {
 		if e := fresh[i]; next >= e.Seq {
 			batch = append(batch, e)
@@ -406,7 +432,7 @@ func (x *importer) append(ctx context.Context, stream string, fresh []schema.Eve
 		if len(batch) < 2*chunkEvents && i < len(fresh) {
 			continue
 		}
-		if err := x.store(ctx, stream, batch); err != nil {
+		if err := x.store(ctx, stream, batch, counted); err != nil {
 			return err
 		}
 		batch = batch[:0]
@@ -414,11 +440,11 @@ func (x *importer) append(ctx context.Context, stream string, fresh []schema.Eve
 	return nil
 }
 
-// store appends a batch at the end of the stream.
-func (x *importer) store(ctx context.Context, stream string, batch []schema.Event) error {
+// store appends a batch at the end of the stream, and counts those of the events.
+func (x *importer) store(ctx context.Context, stream string, batch []schema.Event, counted map[string]bool) error {
 	appended, err := x.log.AppendAll(ctx, stream, batch)
 	for _, e := range appended.Events {
-		if e.DedupeKey != fillerKey(stream, e.Seq) {
+		if counted[e.ID] {
 			x.stored++
 		}
 	}
@@ -457,39 +483,4 @@ func (x *importer) derive(ctx context.Context, a *command.App, conn driver.Conn,
 		}
 	}
 	return nil
-}
-
-func printImported(w io.Writer, x imported) error {
-	var b strings.Builder
-	verb := "imported"
-	if x.DryRun {
-		verb = "nothing was imported; it would be"
-	}
-	command.Say(&b, "%s: %s %d of %s, in %s; the log has the others\n", x.Scope, verb, x.New, command.Plural(x.Events, "event", "events"),
-		command.Plural(x.Streams, "stream", "streams"))
-	if x.Moved > 0 {
-		command.Say(&b, "%s at the end of shared streams, because their positions were taken\n", command.Plural(x.Moved, "event", "events"))
-	}
-	sayForgotten(&b, x)
-	if !x.DryRun {
-		command.Say(&b, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// sayForgotten names the streams of events that were left out.
-func sayForgotten(b *strings.Builder, x imported) {
-	if x.Forgotten == 0 {
-		return
-	}
-	command.Say(b, "left out %s that were forgotten", command.Plural(x.Forgotten, "event", "events"))
-	for i, stream := range x.ForgottenStreams {
-		if i == maxConflicts {
-			command.Say(b, "\n  and %d more streams", len(x.ForgottenStreams)-i)
-			break
-		}
-		command.Say(b, "\n  %s", stream)
-	}
-	b.WriteByte('\n')
 }

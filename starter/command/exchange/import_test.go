@@ -32,7 +32,7 @@ func backup(t *testing.T) (dir string, key schema.SessionKey, model string) {
 
 func put(t *testing.T, log *eventlog.Store, stream, key string, payload any) {
 	t.Helper()
-	e := schema.Event{TS: time.Unix(1, 0), Actor: "ann", DedupeKey: key}
+	e := schema.Event{TS: time.Now(), Actor: "ann", DedupeKey: key}
 	if !strings.HasPrefix(stream, schema.MemoryPrefix) {
 		e.Project, e.SessionID = "p", "s1"
 	}

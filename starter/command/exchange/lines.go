@@ -147,17 +147,22 @@ func assemble(path string, h head, body io.Reader) error {
 
 // lines reads a file of events.
 type lines struct {
-	path string
-	head head
-	file io.Closer
-	in   *bufio.Scanner
-	sum  hash.Hash
-	n    int
+	path   string
+	backup bool
+	head   head
+	file   io.Closer
+	in     *bufio.Scanner
+	sum    hash.Hash
+	n      int
 }
 
 // fault is an error about a line of the file.
 func (l *lines) fault(remedy, format string, args ...any) error {
-	return command.Usagef("%s:%d: %s: %s; nothing was imported", l.path, l.n, fmt.Sprintf(format, args...), remedy)
+	said := fmt.Sprintf(format, args...)
+	if l.backup {
+		return command.Usagef("%s:%d: %s: bring a good copy of the file back; nothing was restored", l.path, l.n, said)
+	}
+	return command.Usagef("%s:%d: %s: %s; nothing was imported", l.path, l.n, said, remedy)
 }
 
 const exportAgain = "export again, and copy the file as it is"
@@ -166,11 +171,13 @@ const exportAgain = "export again, and copy the file as it is"
 type volume struct {
 	name string
 	open func() (io.ReadCloser, error)
+	// backup is true of a volume of a backup. It may have records of the installation, which an export never has.
+	backup bool
 }
 
 // fileVolume is a file on this machine.
 func fileVolume(path string) volume {
-	return volume{path, func() (io.ReadCloser, error) {
+	return volume{name: path, open: func() (io.ReadCloser, error) {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, command.BadUsage(err)
@@ -185,7 +192,7 @@ func openLines(v volume) (*lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{path: v.name, file: file, in: bufio.NewScanner(file), sum: sha256.New()}
+	l := &lines{path: v.name, backup: v.backup, file: file, in: bufio.NewScanner(file), sum: sha256.New()}
 	l.in.Buffer(make([]byte, 64<<10), maxLine)
 	if err := l.readHead(); err != nil {
 		_ = file.Close()
@@ -205,6 +212,8 @@ func (l *lines) readHead() error {
 		return l.fault("give the file "+eventsFile+" of starter export; other systems' data is read by starter migrate", "it is not the first line of an export")
 	case h.Version != linesVersion:
 		return l.fault("import it with the software that wrote it, or newer: "+h.Software, "version %d of the format is unknown, want %d", h.Version, linesVersion)
+	case h.Backup != l.backup:
+		return l.fault("give the place of the backup to starter restore", "it is a volume of a backup")
 	case h.Scope.Validate() != nil:
 		return l.fault(exportAgain, "the scope is wrong: %v", h.Scope.Validate())
 	}

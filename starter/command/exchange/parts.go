@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +25,31 @@ const (
 	// manifestName is the name of a part's manifest. A number has one manifest: the second of two backups at once fails.
 	manifestName = "manifest-%06d.json"
 	endsFile     = "ends.json.gz"
+	volumeName   = "events-%06d.jsonl.gz"
+	// maxManifest bounds a manifest, and maxEnds the ends of streams, in bytes.
+	maxManifest, maxEnds = 16 << 20, 4 << 30
 )
+
+// The names that a backup gives to its files. No other file is touched.
+var (
+	manifestFile = regexp.MustCompile(`^manifest-(\d{6,9})\.json$`)
+	partDir      = regexp.MustCompile(`^part-(\d{6,9})-[a-z2-7]{8}$`)
+	partFile     = regexp.MustCompile(`^(?:ends\.json\.gz|events-\d{6,9}\.jsonl\.gz)$`)
+)
+
+// numberOf returns the number of the part that a file is of, and its directory, which is empty for a manifest. ok is false for
+// a file of others.
+func numberOf(name string) (number int, dir string, ok bool) {
+	match := manifestFile.FindStringSubmatch(name)
+	if before, file, deep := strings.Cut(name, "/"); deep && partFile.MatchString(file) {
+		dir, match = before, partDir.FindStringSubmatch(before)
+	}
+	if match == nil {
+		return 0, "", false
+	}
+	number, err := strconv.Atoi(match[1])
+	return number, dir, err == nil
+}
 
 // part is a manifest: one run of a backup. It is the last file that the run writes, and without it there is no part.
 type part struct {
@@ -31,6 +58,8 @@ type part struct {
 	Software string    `json:"software"`
 	Number   int       `json:"part"`
 	At       time.Time `json:"at"`
+	// Log is the identity of the log: of the table in ClickHouse.
+	Log string `json:"log"`
 	// Full is true of a part that depends on no earlier one.
 	Full bool `json:"full"`
 	// Dir is the directory of the part's files, and Volumes are those with events.
@@ -42,7 +71,7 @@ type part struct {
 	Total   total `json:"total"`
 	// Audit is the last position of the trail of erasures. An erasure rewrites the log, so that the next part is full.
 	Audit uint64 `json:"audit"`
-	// Keys are the ids of the keys that encrypt originals in the log. The keys themselves are never in a backup.
+	// Keys are the ids of the keys that encrypt originals in this part and those before. The keys are never in a backup.
 	Keys []string `json:"keys,omitempty"`
 	// Settings are the settings of the program that made the part, without secrets.
 	Settings map[string]string `json:"settings"`
@@ -64,37 +93,51 @@ func backedUp(stream string) bool {
 	return !strings.HasPrefix(stream, schema.VectorPrefix) && !strings.HasPrefix(stream, schema.RebuildPrefix)
 }
 
-// partsOf returns the parts of the backup at the place, from the last full one on, and the names of all its files.
-func partsOf(ctx context.Context, p place) (parts []part, names []string, err error) {
-	names, err = p.Names(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list %s: %w", p, err)
-	}
+// partsOf returns the parts of the backup, from the last full one on. names are those of all files at the place.
+func partsOf(ctx context.Context, p place, names []string) (parts []part, err error) {
+	var numbers []int
 	for _, name := range names {
-		var n int
-		if _, err := fmt.Sscanf(name, manifestName, &n); err != nil || name != fmt.Sprintf(manifestName, n) {
-			continue
+		if n, dir, ok := numberOf(name); ok && dir == "" {
+			numbers = append(numbers, n)
 		}
-		text, err := readAll(ctx, p, name)
+	}
+	slices.Sort(numbers)
+	for i, n := range slices.Backward(numbers) {
+		m, err := readManifest(ctx, p, n)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read %s in %s: %w", name, p, err)
+			return nil, err
 		}
-		var m part
-		switch err := json.Unmarshal(text, &m); {
-		case err != nil || m.Format != backupFormat || m.Number != n:
-			return nil, nil, command.Usagef("%s in %s is no manifest of part %d of a backup: restore the file, or give another place", name, p, n)
-		case m.Version != backupVersion:
-			return nil, nil, command.Usagef("%s in %s has version %d of the format, want %d: use the software that wrote it, or newer: %s", name, p, m.Version, backupVersion, m.Software)
-		}
+		parts = append([]part{m}, parts...)
 		if m.Full {
-			parts = nil
-		} else if len(parts) == 0 || parts[len(parts)-1].Number != n-1 {
-			return nil, nil, command.Usagef("part %d of the backup in %s is missing, and part %d continues it: bring %s and its directory back, or start again with backup --full",
+			return parts, nil
+		}
+		if i == 0 || numbers[i-1] != n-1 {
+			return nil, command.Usagef("part %d of the backup in %s is missing, and part %d continues it: bring %s and its directory back, or replace the backup by backup --full",
 				n-1, p, n, fmt.Sprintf(manifestName, n-1))
 		}
-		parts = append(parts, m)
 	}
-	return parts, names, nil
+	return nil, nil
+}
+
+func readManifest(ctx context.Context, p place, n int) (m part, err error) {
+	name := fmt.Sprintf(manifestName, n)
+	body, err := p.Open(ctx, name)
+	if err != nil {
+		return m, fmt.Errorf("read %s in %s: %w", name, p, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(body, maxManifest))
+	if err = errors.Join(err, body.Close()); err != nil {
+		return m, fmt.Errorf("read %s in %s: %w", name, p, err)
+	}
+	bad := json.Unmarshal(text, &m) != nil || m.Format != backupFormat || m.Number != n || !partDir.MatchString(m.Dir) ||
+		slices.ContainsFunc(m.Volumes, func(name string) bool { return !partFile.MatchString(name) })
+	switch {
+	case bad:
+		return m, command.Usagef("%s in %s is not the manifest of part %d of a backup: bring a good copy back, or replace the backup by backup --full", name, p, n)
+	case m.Version != backupVersion:
+		return m, command.Usagef("%s in %s has version %d of the format, want %d: use the software that wrote it, or newer: %s", name, p, m.Version, backupVersion, m.Software)
+	}
+	return m, nil
 }
 
 // readEnds returns the last event of each stream as of the part.
@@ -102,10 +145,10 @@ func (m part) readEnds(ctx context.Context, p place) (map[string]end, error) {
 	ends := map[string]end{}
 	body, err := p.Open(ctx, m.Dir+"/"+endsFile)
 	if err == nil {
-		err = unzip(body, func(r io.Reader) error { return json.NewDecoder(r).Decode(&ends) })
+		err = unzip(body, func(r io.Reader) error { return json.NewDecoder(io.LimitReader(r, maxEnds)).Decode(&ends) })
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s/%s in %s: %w; start again with backup --full", m.Dir, endsFile, p, err)
+		return nil, fmt.Errorf("read %s/%s in %s: %w; replace the backup by backup --full", m.Dir, endsFile, p, err)
 	}
 	return ends, nil
 }
@@ -115,10 +158,10 @@ func volumes(ctx context.Context, p place, parts []part) (out []volume) {
 	for _, m := range parts {
 		for _, name := range m.Volumes {
 			path := m.Dir + "/" + name
-			out = append(out, volume{path, func() (io.ReadCloser, error) {
+			out = append(out, volume{name: path, backup: true, open: func() (io.ReadCloser, error) {
 				body, err := p.Open(ctx, path)
 				if errors.Is(err, fs.ErrNotExist) {
-					return nil, command.Usagef("%s is missing in %s: bring it back; nothing was restored", path, p)
+					return nil, command.Usagef("%s is missing in %s: bring it back", path, p)
 				}
 				if err != nil {
 					return nil, err

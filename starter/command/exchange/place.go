@@ -24,7 +24,7 @@ type place interface {
 	Put(ctx context.Context, name string, content []byte) error
 	// Open opens a file. The error is fs.ErrNotExist if there is none.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
-	// Names returns the names of all files, in order.
+	// Names returns the names of the files, in order.
 	Names(ctx context.Context) ([]string, error)
 	// Remove removes a file, if it is there.
 	Remove(ctx context.Context, name string) error
@@ -42,6 +42,9 @@ func openPlace(ctx context.Context, raw string, makes bool) (place, error) {
 	}
 	switch u.Scheme {
 	case "file":
+		if u.Host != "" && u.Host != "localhost" || u.Path == "" {
+			return nil, command.Usagef("file://%s%s: want an absolute path, as in file:///mnt/backup", u.Host, u.Path)
+		}
 		return openDirectory(u.Path, makes)
 	case "s3":
 		b, err := bucket.Open(ctx, u)
@@ -66,12 +69,14 @@ func openDirectory(dir string, makes bool) (place, error) {
 			return nil, command.BadUsage(err)
 		}
 	}
-	if info, err := os.Stat(dir); err != nil {
+	path, err := filepath.EvalSymlinks(dir)
+	if err != nil {
 		return nil, command.BadUsage(err)
-	} else if !info.IsDir() {
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return nil, command.Usagef("%q is not a directory", dir)
 	}
-	return directory(dir), nil
+	return directory(path), nil
 }
 
 func (d directory) String() string { return string(d) }
@@ -122,15 +127,25 @@ func (d directory) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	return os.Open(d.path(name))
 }
 
+// Names looks into no directory but those of parts: others may not be readable.
 func (d directory) Names(context.Context) (names []string, err error) {
-	err = filepath.WalkDir(string(d), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
+	entries, err := os.ReadDir(string(d))
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+			continue
 		}
-		name, err := filepath.Rel(string(d), path)
-		names = append(names, filepath.ToSlash(name))
-		return err
-	})
+		if !partDir.MatchString(e.Name()) {
+			continue
+		}
+		files, err := os.ReadDir(d.path(e.Name()))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // Another run may have removed it.
+			return nil, err
+		}
+		for _, file := range files {
+			names = append(names, e.Name()+"/"+file.Name())
+		}
+	}
 	slices.Sort(names)
 	return names, err
 }

@@ -27,7 +27,8 @@ type restored struct {
 	// Missing are the ids of keys that the originals in the log need, and that --raw-key-file does not have.
 	Missing []string `json:"missing_keys,omitempty"`
 	// Verified counts the evidence that was compared with the log at the end.
-	Verified *audit.Tally `json:"verified,omitempty"`
+	Verified *audit.Tally    `json:"verified,omitempty"`
+	Findings []audit.Finding `json:"findings,omitempty"`
 }
 
 func restoreCommand(a *command.App) *cobra.Command {
@@ -41,7 +42,11 @@ func restoreCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		parts, _, err := partsOf(ctx, from)
+		names, err := from.Names(ctx)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", from, err)
+		}
+		parts, err := partsOf(ctx, from, names)
 		if err != nil {
 			return err
 		}
@@ -67,11 +72,11 @@ func restoreCommand(a *command.App) *cobra.Command {
 		if err := x.derive(ctx, a, conn, &out.imported); err != nil {
 			return fmt.Errorf("all events are in the log, but not all is derived from them; the same command does it: %w", err)
 		}
-		tally, _, err := truth.Audit(ctx, a, conn, schema.SessionKey{})
+		tally, findings, err := truth.Audit(ctx, a, conn, schema.SessionKey{})
 		if err != nil {
 			return err
 		}
-		out.Verified = &tally
+		out.Verified, out.Findings = &tally, findings
 		if err := a.Print(out, func(w io.Writer) error { return printRestored(w, out) }); err != nil {
 			return err
 		}
