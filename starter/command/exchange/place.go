@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -200,15 +199,4 @@ func (b inBucket) Remove(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// readAll returns the content of a file.
-func readAll(ctx context.Context, p place, name string) ([]byte, error) {
-	body, err := p.Open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	var buffer bytes.Buffer
-	_, err = buffer.ReadFrom(body)
-	return buffer.Bytes(), errors.Join(err, body.Close())
 }
