@@ -158,6 +158,7 @@ var otherErrors = []row{
 var notReturned = map[string]string{
 	"tier.ErrChanged":         "is inside a tier.FilesError",
 	"tier.ErrNoBucket":        "is inside a tier.FilesError",
+	"bucket.AnswerError":      "is inside a tier.FilesError, which asks it for the status",
 	"store.ErrReadOnly":       "the starter reads; a worker has the writing client",
 	"keyring.ErrNoKey":        "a worker encrypts with the first of its keys; only the starter may lack one",
 	"fact.ErrDocument":        "the starter reads documents",
