@@ -41,6 +41,7 @@ var notServed = map[string]string{
 	"hook claude-code": "it is run by an agent", "hook codex": "it is run by an agent", "hook install": "it changes files of this machine",
 	"hook remove": "it changes files of this machine", "events types": "it needs no server", "completion": "it is for shells", "man": "it writes files",
 	"export": "it writes files of this machine", "import": "it reads files of this machine", "migrate": "it reads files of this machine",
+	"backup": "maintenance", "restore": "maintenance",
 	"schedule backfill": "POST /v1/dreams dreams of a day",
 }
 
