@@ -263,14 +263,25 @@ func searchAndFollow(b *browser) {
 	b.check("the sentence of a hit")
 }
 
+// changed waits for the end of a change, and goes to the view that it leads to. A change that takes longer has a page of its own
+// first.
+func (b *browser) changed() {
+	b.t.Helper()
+	b.do(see("[role=status]"))
+	const back = "[...document.querySelectorAll('main a.button')].find(a => a.textContent === 'Back')"
+	if at := eval[string](b, back+"?.getAttribute('href') ?? ''"); at != "" {
+		b.open(at)
+	}
+}
+
 // decideInBrowser resolves the conflict in the dialog.
 func decideInBrowser(b *browser, conflict string) {
 	b.t.Helper()
 	b.open("/conflicts/" + conflict)
 	b.do(click("section .button"), see("dialog form"))
 	b.check("the dialog of a change")
-	b.do(chromedp.SetValue(chromedp.CSS("dialog input[name=person]"), "Ann 한"), click("dialog button.main"),
-		see(`[role=status]`))
+	b.do(chromedp.SetValue(chromedp.CSS("dialog input[name=person]"), "Ann 한"), click("dialog button.main"))
+	b.changed()
 	b.check("a resolved conflict")
 	require.Contains(b.t, eval[string](b, "document.querySelector('main').textContent"), "by page:Ann 한")
 }
@@ -279,7 +290,9 @@ func decideInBrowser(b *browser, conflict string) {
 func retryInBrowser(t *testing.T, b *browser, c *commandtest.CLI, failed string) {
 	t.Helper()
 	b.open("/builds/" + failed)
-	b.do(click(`a[href*="builds-retry"]`), see("dialog form"), click("dialog button.main"), see("#builds .success"))
+	b.do(click(`a[href*="builds-retry"]`), see("dialog form"), click("dialog button.main"))
+	b.changed()
+	b.do(see("#builds .success"))
 	b.check("the session of a retried build")
 	b.do(click("#builds a"), see(`a[href*="builds-replay"]`),
 		click(`a[href*="builds-replay"]`), see("dialog form"),
