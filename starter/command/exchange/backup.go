@@ -248,19 +248,24 @@ func isErasure(stream string) bool { return strings.HasPrefix(stream, schema.Era
 // volumeBytes bounds the payloads of a volume, which is held in memory, compressed. An event may be larger.
 const volumeBytes = 64 << 20
 
-// write writes the files of the part, and its manifest at last. After an error it removes them.
-func (b *backup) write(ctx context.Context, parts []part) (err error) {
+// write writes the files of the part, and its manifest at last. After an error before that it removes them. After one of the
+// manifest they stay: it may have been stored all the same.
+func (b *backup) write(ctx context.Context, parts []part) error {
+	if err := b.fill(ctx, parts); err != nil {
+		b.discard(context.WithoutCancel(ctx))
+		return err
+	}
+	return b.commit(ctx)
+}
+
+// fill writes the files of the part.
+func (b *backup) fill(ctx context.Context, parts []part) error {
 	b.part.Dir = fmt.Sprintf("part-%06d-%s", b.part.Number, strings.ToLower(rand.Text()[:8]))
 	temporary, err := os.MkdirTemp("", "axiommind-backup-")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		_ = os.RemoveAll(temporary)
-		if err != nil {
-			b.discard(context.WithoutCancel(ctx))
-		}
-	}()
+	defer func() { _ = os.RemoveAll(temporary) }()
 	for _, erasures := range []bool{false, true} { // A volume is in the order of the streams' names.
 		streams := slices.DeleteFunc(slices.Clone(b.changed), func(name string) bool { return isErasure(name) != erasures })
 		if err := b.volumes(ctx, streams, filepath.Join(temporary, eventsFile)); err != nil {
@@ -275,13 +280,10 @@ func (b *backup) write(ctx context.Context, parts []part) (err error) {
 	if err == nil {
 		err = b.put(ctx, b.part.Dir+"/"+endsFile, text)
 	}
-	if err == nil {
-		err = b.unchanged(ctx)
-	}
 	if err != nil {
 		return err
 	}
-	return b.commit(ctx)
+	return b.unchanged(ctx)
 }
 
 // commit writes the manifest. If there is one already, it may be this one: an answer can get lost.

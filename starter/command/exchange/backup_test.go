@@ -270,7 +270,16 @@ func TestBackupBesideOthers(t *testing.T) {
 		put(t, c.Log, schema.AuditStream(), "begun", schema.ErasureBegunPayload{ErasureID: "e1", Kind: schema.EraseQuery, By: "ann", Salt: "x"})
 	})
 	require.ErrorContains(t, err, "an erasure has begun")
+	require.Empty(t, files(t, to), "it has removed its files")
 	require.Contains(t, c.Run("restore", to).Err, "no backup in")
+
+	// The answer about a manifest is lost. The part is there.
+	to, c = t.TempDir(), commandtest.NewRemembered(t)
+	put(t, c.Log, stream, "one", schema.FactsClearedPayload{Facts: 1})
+	err = exchange.BackUp(t.Context(), c.Conn, to, 40, func() { require.NoError(t, os.WriteFile(filepath.Join(to, "lost"), nil, 0o600)) })
+	require.ErrorContains(t, err, "no answer")
+	keys, _ = keysFrom(t, to)
+	require.Equal(t, []string{"one"}, keys)
 }
 
 // I3 after the loss of all servers: a restore has the same events, tables and search. A user who was forgotten before the last

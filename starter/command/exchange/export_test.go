@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"context"
+	"errors"
+	"os"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -20,6 +22,17 @@ func Import(ctx context.Context, log *eventlog.Store, path string, between func(
 	return out.Forgotten, out.ForgottenStreams, err
 }
 
+// losing is a place that loses the answer about a manifest, if the file lost is there.
+type losing struct{ directory }
+
+func (l losing) Put(ctx context.Context, name string, content []byte) error {
+	err := l.directory.Put(ctx, name, content)
+	if _, absent := os.Stat(l.path("lost")); absent == nil && err == nil && manifestFile.MatchString(name) {
+		return errors.New("no answer")
+	}
+	return err
+}
+
 // BackUp writes the first part of a backup, in volumes of as many bytes, and calls the function after the snapshot.
 func BackUp(ctx context.Context, conn driver.Conn, dir string, volume int, between func()) error {
 	log := eventlog.New(conn, eventlog.Options{})
@@ -27,7 +40,7 @@ func BackUp(ctx context.Context, conn driver.Conn, dir string, volume int, betwe
 	if err != nil {
 		return err
 	}
-	b := &backup{log: log, to: directory(dir), volumeBytes: volume, part: part{Format: backupFormat, Version: backupVersion, Number: 1, Log: id}}
+	b := &backup{log: log, to: losing{directory(dir)}, volumeBytes: volume, part: part{Format: backupFormat, Version: backupVersion, Number: 1, Log: id}}
 	if err := b.snapshot(ctx); err != nil {
 		return err
 	}
