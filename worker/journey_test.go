@@ -23,12 +23,13 @@ import (
 
 	"axiommind/activities/llm/worth"
 	"axiommind/deploy/local/stacktest"
+	"axiommind/deploy/simulate/queueing"
 	"axiommind/schema"
 )
 
 // BenchmarkJourney processes real conversations of 10 messages and 10 KB by rules. It reports the requests and the
-// history of a session, and prints a table: sessions a second compared with a workflow of as many activities that do
-// nothing, and the CPU time of each process for a session:
+// history of a session, and prints a table: sessions a second compared with the simulator's prediction and with a workflow
+// of as many activities that do nothing, and the CPU time of each process for a session:
 //
 //	go test ./worker -run '^$' -bench Journey -benchtime 1x
 //
@@ -51,9 +52,10 @@ func BenchmarkJourney(b *testing.B) {
 	j.run(b, 8, 8) // The first sessions make caches and parts.
 	idle(b, 8, 8)
 	table := []string{
-		"| in flight | sessions/s | no-ops/s | ratio | ClickHouse | Temporal | Weaviate | worker | all |",
-		"| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+		"| in flight | sessions/s | predicted | no-ops/s | ratio | ClickHouse | Temporal | Weaviate | worker | all |",
+		"| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
 	}
+	var alone pace // The simulator predicts the others from it.
 	for _, atOnce := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprintf("in-flight=%d", atOnce), func(b *testing.B) {
 			var sessions, noOps pace
@@ -67,7 +69,12 @@ func BenchmarkJourney(b *testing.B) {
 			b.ReportMetric(sessions.rate(), "sessions/s")
 			b.ReportMetric(noOps.rate(), "no-ops/s")
 			b.ReportMetric(cpu[len(cpu)-1], "cpu-ms")
-			row := fmt.Sprintf("| %d | %.1f | %.1f | %.0f %%", atOnce, sessions.rate(), noOps.rate(), 100*sessions.rate()/noOps.rate())
+			if atOnce == 1 {
+				alone = sessions
+			}
+			predicted := sessions.predicted(atOnce, alone)
+			b.ReportMetric(predicted, "predicted/s")
+			row := fmt.Sprintf("| %d | %.1f | %.1f | %.1f | %.0f %%", atOnce, sessions.rate(), predicted, noOps.rate(), 100*sessions.rate()/noOps.rate())
 			for _, ms := range cpu {
 				row += fmt.Sprintf(" | %.0f", ms)
 			}
@@ -87,11 +94,14 @@ type pace struct {
 	n    int
 	wall time.Duration
 	cpu  map[string]time.Duration
+	// idle is for how long the processors had nothing to do.
+	idle time.Duration
 }
 
 func (p *pace) add(q pace) {
 	p.n += q.n
 	p.wall += q.wall
+	p.idle += q.idle
 	if p.cpu == nil {
 		p.cpu = map[string]time.Duration{}
 	}
@@ -101,6 +111,18 @@ func (p *pace) add(q pace) {
 }
 
 func (p *pace) rate() float64 { return float64(p.n) / p.wall.Seconds() }
+
+// predicted is the throughput by the model of deploy/simulate: from sessions one at a time, and the cores that other programs
+// left.
+func (p *pace) predicted(atOnce int, alone pace) float64 {
+	seconds := func(p pace) float64 {
+		cpu := p.cpuOf("clickhouse", "temporal", "weaviate", "test")
+		return cpu[len(cpu)-1] / 1e3
+	}
+	cores := (seconds(*p)*float64(p.n) + p.idle.Seconds()) / p.wall.Seconds()
+	perSecond, _ := queueing.Closed(atOnce, cores, seconds(alone), max(0, 1/alone.rate()-seconds(alone)))
+	return perSecond
+}
 
 // cpuOf returns the milliseconds that each process used for one workflow, and their sum.
 func (p *pace) cpuOf(names ...string) []float64 {
@@ -157,9 +179,9 @@ func (j *journey) following() schema.ProcessSessionInput {
 
 func (j *journey) measure(t testing.TB, run func() int) pace {
 	t.Helper()
-	before, start := stacktest.CPU(t), time.Now()
+	before, idle, start := stacktest.CPU(t), stacktest.Idle(t), time.Now()
 	p := pace{n: run(), cpu: map[string]time.Duration{}}
-	p.wall = time.Since(start)
+	p.wall, p.idle = time.Since(start), stacktest.Idle(t)-idle
 	for name, used := range stacktest.CPU(t) {
 		p.cpu[name] = used - before[name]
 	}

@@ -36,6 +36,7 @@ import (
 // bench is a run. Its sessions have ids that begin with its prefix.
 type bench struct {
 	*options
+	protocol
 	says io.Writer
 
 	cfg      service.Config
@@ -69,7 +70,7 @@ type remembered struct {
 const indexed = 30 * time.Second
 
 func open(ctx context.Context, o *options, says io.Writer) (b *bench, err error) {
-	b = &bench{options: o, says: says, prefix: "bench-" + strings.ToLower(rand.Text()[:8]) + "-"}
+	b = &bench{options: o, protocol: usual(), says: says, prefix: "bench-" + strings.ToLower(rand.Text()[:8]) + "-"}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -96,7 +97,7 @@ func open(ctx context.Context, o *options, says io.Writer) (b *bench, err error)
 	if b.files, err = os.MkdirTemp("", "axiommind-bench-"); err != nil {
 		return nil, fmt.Errorf("make a directory for the transcripts: %w", err)
 	}
-	if o.rates[kindHook] > 0 {
+	if o.rates[kindHook] > 0 || o.costs {
 		b.hook = filepath.Join(b.files, "axhook")
 		if text, err := exec.CommandContext(ctx, "go", "build", "-o", b.hook, "axiommind/starter/axhook").CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build the hook (run this inside a checkout of axiommind): %w\n%s", err, text)
@@ -255,7 +256,9 @@ func (b *bench) give(session string) {
 func (b *bench) enqueue(ctx context.Context) error {
 	n := int(b.next.Add(1)) - 1
 	id := fmt.Sprintf("%s%d", b.prefix, n)
-	_, err := b.memory.Enqueue(ctx, client.Conversation{Project: b.project, User: b.user(n), Thread: id, Messages: b.talks.made(n).messages})
+	_, err := b.memory.Enqueue(ctx, client.Conversation{
+		Project: b.project, User: b.user(n), Thread: id, Messages: b.talks.made(n).messages, Debounce: b.debounce,
+	})
 	if err == nil {
 		b.give(id)
 	}
@@ -268,7 +271,7 @@ func (b *bench) callHook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	event, err := json.Marshal(map[string]string{"hook_event_name": "Stop", "session_id": id, "transcript_path": path, "cwd": b.files})
+	event, err := json.Marshal(map[string]string{"hook_event_name": "SessionEnd", "session_id": id, "transcript_path": path, "cwd": b.files})
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (b *bench) arrivals(ctx context.Context, kind int, length time.Duration) {
 		return
 	}
 	random := rand.New(rand.NewPCG(b.seed, uint64(kind))) //nolint:gosec // a run is to be repeatable
-	free := make(chan struct{}, b.inFlight)
+	free := make(chan struct{}, b.atMost)
 	var sent sync.WaitGroup
 	defer sent.Wait()
 	a := &b.answers[kind]

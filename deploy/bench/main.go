@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"axiommind/schema"
 )
 
 // options are the flags.
@@ -33,13 +35,15 @@ type options struct {
 	rates     [kinds]float64
 	length    time.Duration
 	settle    time.Duration
+	debounce  time.Duration
 	every     time.Duration
 	killEvery time.Duration
 	kill      []string
 	dir       string
 	metrics   string
 	from      string
-	inFlight  int
+	atMost    int
+	costs     bool
 	seed      uint64
 	output    string
 }
@@ -53,6 +57,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 		f.Float64Var(&o.rates[k], kindNames[k], 0, kindUsage[k])
 	}
 	f.DurationVar(&o.length, "for", time.Minute, "send requests for this `TIME`")
+	f.DurationVar(&o.debounce, "debounce", schema.DefaultDebounce, "have the queue wait this `TIME` for more of a user's conversations")
 	f.DurationVar(&o.settle, "settle", 5*time.Minute, "wait for the queue this `TIME` at most, at the end")
 	f.DurationVar(&o.every, "every", 30*time.Second, "measure sizes each `TIME`")
 	f.StringSliceVar(&o.kill, "kill", nil, "kill these `NAMES` in turn: worker, clickhouse, temporal, weaviate")
@@ -60,15 +65,16 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.dir, "dir", defaultDir(), "measure the local stack in `DIR`, if it is up")
 	f.StringVar(&o.metrics, "worker-metrics", "", "read the worker's goroutines at `HOST:PORT` (its --metrics-address)")
 	f.StringVar(&o.from, "from", "", "take the conversations from the files of Claude Code in `DIR` (default: made up, each with an answer to search for)")
-	f.IntVar(&o.inFlight, "in-flight", 64, "have at most `N` requests of a kind unanswered; those beyond are counted as not sent")
+	f.IntVar(&o.atMost, "in-flight", 64, "have at most `N` requests of a kind unanswered; those beyond are counted as not sent")
 	f.Uint64Var(&o.seed, "seed", 1, "repeat a run's times and texts by its `NUMBER`")
+	f.BoolVar(&o.costs, "measure", false, "measure the costs of a session and of requests, one kind after another, and print them as JSON, for the\nsimulator; each number of sessions in flight is measured for the time of --for")
 	f.StringVarP(&o.output, "output", "o", "text", "print as `FORM`: text or json")
 }
 
 func (o *options) check() error {
 	rate := 0.0
 	for k, r := range o.rates {
-		if r < 0 || r > 1000 {
+		if !(r >= 0 && r <= 1000) {
 			return fmt.Errorf("--%s %v: want 0 to 1000 a second", kindNames[k], r)
 		}
 		rate += r
@@ -79,12 +85,14 @@ func (o *options) check() error {
 		}
 	}
 	switch {
-	case rate == 0 && o.fill == 0:
-		return errors.New("there is nothing to do: give --fill N, or rates such as --search 5 --process 0.5")
-	case o.users < 1 || o.fill < 0 || o.atOnce < 1 || o.inFlight < 1:
+	case o.costs && (rate != 0 || o.fill != 0 || len(o.kill) > 0):
+		return errors.New("--measure measures alone: leave out --fill, --kill and the rates")
+	case rate == 0 && o.fill == 0 && !o.costs:
+		return errors.New("there is nothing to do: give --fill N, rates such as --search 5 --process 0.5, or --measure")
+	case o.users < 1 || o.fill < 0 || o.atOnce < 1 || o.atMost < 1:
 		return errors.New("--users, --at-once and --in-flight: want at least 1; --fill: want 0 or more")
-	case o.length < 0 || o.settle < 0 || o.every < time.Second || o.killEvery < time.Second:
-		return errors.New("--for and --settle: want no negative time; --every and --kill-every: want at least 1s")
+	case o.length < 0 || o.settle < 0 || o.debounce < time.Millisecond || o.every < time.Second || o.killEvery < time.Second:
+		return errors.New("--for and --settle: want no negative time; --debounce: want at least 1ms; --every and --kill-every: want at least 1s")
 	case o.output != "text" && o.output != "json":
 		return fmt.Errorf("--output %q: want text or json", o.output)
 	}
@@ -134,15 +142,23 @@ func run(ctx context.Context, args []string, out, says io.Writer) error {
 		return err
 	}
 	defer b.close()
+	if o.costs {
+		m, err := b.measure(ctx)
+		if err != nil {
+			return err
+		}
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(m)
+	}
 	r, err := b.run(ctx)
 	if err != nil {
 		return err
 	}
 	if o.output == "json" {
-		return json.NewEncoder(out).Encode(r)
+		err = json.NewEncoder(out).Encode(r)
+	} else {
+		err = r.print(out)
 	}
-	if err := r.print(out); err != nil {
-		return err
-	}
-	return r.failure()
+	return errors.Join(err, r.failure())
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"axiommind/starter/command"
 )
 
 // result is the outcome of a run.
@@ -57,7 +59,7 @@ func fillOf(n int, took time.Duration, before, after sample) *filled {
 func (r *result) failure() error {
 	if r.Kept < r.Given {
 		return fmt.Errorf("%d of %d sessions are not remembered: see `starter builds list --project %s --status failed` and `starter queue`, "+
-			"or give the queue more time by --settle", r.Given-r.Kept, r.Given, r.Project)
+			"or give the queue more time by --settle", r.Given-r.Kept, r.Given, command.ShellWord(r.Project))
 	}
 	return nil
 }
@@ -101,7 +103,7 @@ func (r *result) print(out io.Writer) error {
 		say("\nKilled meanwhile: %s.\n", strings.Join(r.Kills, ", "))
 	}
 	r.growth(&b)
-	say("\n%d of %d sessions that the system took are remembered.\nRemove them with: go run ./starter forget --project %s --yes\n", r.Kept, r.Given, r.Project)
+	say("\n%d of %d sessions that the system took are remembered.\nRemove them with: go run ./starter forget --project %s --yes\n", r.Kept, r.Given, command.ShellWord(r.Project))
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -89,30 +89,39 @@ func (w *watch) until(ctx context.Context, every time.Duration) []sample {
 func (w *watch) sample(ctx context.Context) sample {
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
-	s := sample{Processes: map[string]process{}}
+	s := sample{}
 	if !w.started.IsZero() {
 		s.At = time.Since(w.started).Seconds()
 	}
 	w.engines(ctx, &s)
-	if now := readStack(w.dir); now != nil {
-		w.stack = now
-	}
-	if w.stack == nil {
+	if s.Processes = w.processes(); w.stack == nil {
 		return s
-	}
-	if w.used == nil {
-		w.last, w.used = map[int]int{}, map[string]float64{}
-	}
-	for name, pid := range w.stack.Servers {
-		if p, ok := w.process(name, pid); ok {
-			s.Processes[name] = p
-		}
 	}
 	s.TemporalMiB, _ = size(w.stack.dir, "temporal.db*")
 	s.WeaviateMiB, s.DiskFiles = size(w.stack.dir, "weaviate")
 	_, files := size(w.stack.dir, "clickhouse")
 	s.DiskFiles += files
 	return s
+}
+
+// processes reads those of the stack. Their ids change when they are started again.
+func (w *watch) processes() map[string]process {
+	if now := readStack(w.dir); now != nil {
+		w.stack = now
+	}
+	if w.stack == nil {
+		return nil
+	}
+	if w.used == nil {
+		w.last, w.used = map[int]int{}, map[string]float64{}
+	}
+	found := map[string]process{}
+	for name, pid := range w.stack.Servers {
+		if p, ok := w.process(name, pid); ok && isServer(name) {
+			found[name] = p
+		}
+	}
+	return found
 }
 
 // engines asks ClickHouse and Temporal.

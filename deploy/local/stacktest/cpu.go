@@ -34,6 +34,30 @@ func CPU(t testing.TB) map[string]time.Duration {
 	return out
 }
 
+// Idle returns for how long the processors of the machine have had nothing to do, as the sum over them. It skips the test if the
+// system has no /proc.
+func Idle(t testing.TB) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Skipf("read the idle time of processors: %v", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 6 || fields[0] != "cpu" {
+		t.Skipf("read the idle time of processors: want a line of cpu with 5 numbers, got %q", line)
+	}
+	ticks := 0
+	for _, field := range fields[4:6] { // Idle, and waiting for a disk.
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			t.Skipf("read the idle time of processors: %v", err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * clockTick
+}
+
 // clockTick is the unit of the times in /proc/PID/stat. Linux fixes it for programs, whatever the kernel counts in.
 const clockTick = time.Second / 100
 

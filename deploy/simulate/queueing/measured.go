@@ -1,0 +1,127 @@
+package queueing
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Processes are those of an installation, in the order of the tables.
+var Processes = []string{"clickhouse", "temporal", "weaviate", "worker"}
+
+// Measured has the costs that `go run ./deploy/bench --measure` found on a machine.
+type Measured struct {
+	// Machine says on which one, in words.
+	Machine string `json:"machine"`
+	Cores   int    `json:"cores"`
+	// Idle is the CPU in milliseconds that each process uses in a second without a request.
+	Idle map[string]float64 `json:"idle_cpu_ms"`
+	// Sessions are the runs of sessions, a number of them at a time.
+	Sessions []Run `json:"sessions"`
+	// Session is the cost of a session, with the work that follows it, and Requests those of requests by kind.
+	Session  Cost            `json:"session"`
+	Requests map[string]Cost `json:"requests"`
+	// Messages, Events, Rows and Vectors are a session's, Vectors those of its messages and memories. History is the
+	// events of its workflow's history.
+	Messages float64 `json:"messages"`
+	Events   float64 `json:"events"`
+	Rows     float64 `json:"rows"`
+	Vectors  float64 `json:"vectors"`
+	History  float64 `json:"history_events"`
+	// Inserts are the INSERT statements for a session, each of which makes at least one part.
+	Inserts float64 `json:"inserts"`
+	// Bytes are what a session adds to each store.
+	Bytes map[string]float64 `json:"bytes"`
+}
+
+// Run is a number of sessions of which AtOnce were in flight.
+type Run struct {
+	AtOnce  int     `json:"at_once"`
+	N       int     `json:"n"`
+	Seconds float64 `json:"seconds"`
+	// CPU is in milliseconds a session, of all processes.
+	CPU float64 `json:"cpu_ms"`
+	// Free is how many cores other programs left to these processes in the mean.
+	Free float64 `json:"free_cores"`
+}
+
+// PerSecond is the throughput of a run.
+func (r Run) PerSecond() float64 { return float64(r.N) / r.Seconds }
+
+// Cost is that of a session or a request.
+type Cost struct {
+	// Ms is the time of one alone, in milliseconds.
+	Ms float64 `json:"ms"`
+	// CPU is in milliseconds, by process.
+	CPU map[string]float64 `json:"cpu_ms"`
+}
+
+// All is the CPU of all processes, in seconds.
+func (c Cost) All() (seconds float64) {
+	for _, ms := range c.CPU {
+		seconds += ms / 1e3
+	}
+	return seconds
+}
+
+// Delay is the time of one alone without its CPU, in seconds: what a session waits for timers, disks and messages between
+// processes. Processes work for one session at the same time, so it may be less than the true one, and is at least 0.
+func (c Cost) Delay() float64 { return max(0, c.Ms/1e3-c.All()) }
+
+// ReadMeasured reads what the bench has written.
+func ReadMeasured(r io.Reader) (*Measured, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	m := &Measured{}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(m); err != nil {
+		return nil, fmt.Errorf("parse the figures (want the output of `go run ./deploy/bench --measure`): %w", err)
+	}
+	switch {
+	case m.Cores < 1 || len(m.Sessions) == 0 || m.Session.All() <= 0 || m.Session.Ms <= 0:
+		err = errors.New("the figures have no cores, no sessions or no cost of a session: measure again on the machine of the stack")
+	case slices.ContainsFunc(m.Sessions, func(r Run) bool { return r.AtOnce < 1 || r.N < 1 || r.Seconds <= 0 }):
+		err = errors.New("a run of sessions has no sessions or no time: measure again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Prediction is a run beside what the model says of it.
+type Prediction struct {
+	Run
+	// Predicted is in sessions a second.
+	Predicted float64 `json:"predicted"`
+}
+
+// Off is by how much the prediction is off, as a share of the measured throughput.
+func (p Prediction) Off() float64 { return p.Predicted/p.PerSecond() - 1 }
+
+// Check predicts each run from a session that was alone: from its time, its CPU, and the cores that other programs left.
+func (m *Measured) Check() []Prediction {
+	var out []Prediction
+	for _, r := range m.Sessions {
+		perSecond, _ := Closed(r.AtOnce, r.Free, m.alone().CPU/1e3, m.delay())
+		out = append(out, Prediction{r, perSecond})
+	}
+	return out
+}
+
+// alone is the run with the fewest sessions at once.
+func (m *Measured) alone() Run {
+	return slices.MinFunc(m.Sessions, func(a, b Run) int { return a.AtOnce - b.AtOnce })
+}
+
+// delay is the time of a session alone without its CPU, in seconds.
+func (m *Measured) delay() float64 {
+	one := m.alone()
+	return max(0, float64(one.AtOnce)*one.Seconds/float64(one.N)-one.CPU/1e3)
+}
