@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -99,6 +100,8 @@ func isThere(path string) bool {
 const (
 	chunkEvents = 500
 	chunkBytes  = 16 << 20
+	// writers is how many streams are appended to at a time.
+	writers = 8
 	// maxConflicts bounds the conflicts that an error lists.
 	maxConflicts = 10
 )
@@ -117,8 +120,9 @@ type importer struct {
 	// events of models and dreams, whose streams name no owner, by their indexes.
 	gone    map[sessionName]bool
 	unowned map[int]schema.Event
-	// stored counts the events that were appended, without fillers.
+	// stored counts the events that were appended, without fillers. mu guards it, and ends while events are appended.
 	stored int
+	mu     sync.Mutex
 	// listed are the ends of all streams, if they were listed at once.
 	listed map[string]uint64
 }
@@ -359,104 +363,6 @@ func (x *importer) end(ctx context.Context, stream string) (uint64, error) {
 		}
 	}
 	return x.ends[stream], nil
-}
-
-// write appends the events that the log lacks, each at its position, or at the end of a shared stream.
-func (x *importer) write(ctx context.Context) error {
-	at := 0
-	for _, v := range x.volumes {
-		l, err := openLines(v)
-		if err != nil {
-			return err
-		}
-		for chunk, err := range l.chunks() {
-			if err != nil {
-				return err
-			}
-			fresh := make([]schema.Event, 0, len(chunk))
-			for i, e := range chunk {
-				if at+i < len(x.fresh) && x.fresh[at+i] {
-					fresh = append(fresh, e)
-				}
-			}
-			at += len(chunk)
-			if err := x.append(ctx, chunk[0].Stream, fresh); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// fillerKey is the key of the event that fills a position, for events that are erased or belong to others.
-func fillerKey(stream string, seq uint64) string { return schema.EventErasedKey("import", stream, seq) }
-
-// fillerID returns the ids of the fillers of a stream.
-func fillerID(stream string) func(seq uint64) string {
-	return func(seq uint64) string { return schema.EventID(fillerKey(stream, seq)) }
-}
-
-// append appends events to their stream. The places of erased events, and of those that belong to others, are filled, so that
-// positions are as they were. The error is [eventlog.ErrConcurrentWriter], and nothing is stored, if the stream has grown
-// since it was compared.
-func (x *importer) append(ctx context.Context, stream string, fresh []schema.Event) error {
-	if len(fresh) == 0 {
-		return nil
-	}
-	ctx, err := x.log.AsWriter(ctx, stream, schema.StreamHead{})
-	if err == nil {
-		_, _, err = x.log.Whole(ctx, stream, nil) // From here on, the store refuses events if the stream grows.
-	}
-	if end := x.log.Head(stream).Seq; err == nil && end != x.ends[stream] {
-		err = fmt.Errorf("it has grown from %d to %d: %w", x.ends[stream], end, eventlog.ErrConcurrentWriter)
-	}
-	if err != nil {
-		return fmt.Errorf("append to %q: %w", stream, err)
-	}
-	next := x.ends[stream] + 1
-	batch, counted := make([]schema.Event, 0, len(fresh)), map[string]bool{}
-	for _, e := range fresh {
-		counted[e.ID] = true
-	}
-	for i := 0; i < len(fresh); next++ {
-		if e := fresh[i]; next >= e.Seq {
-			batch = append(batch, e)
-			i++
-		} else {
-			filler, err := schema.NewEvent(schema.EventErasedPayload{}, schema.Event{TS: e.RecordedAt, Actor: "import", DedupeKey: fillerKey(stream, next)})
-			if err != nil {
-				return err
-			}
-			batch = append(batch, filler)
-		}
-		if len(batch) < 2*chunkEvents && i < len(fresh) {
-			continue
-		}
-		if err := x.store(ctx, stream, batch, counted); err != nil {
-			return err
-		}
-		batch = batch[:0]
-	}
-	return nil
-}
-
-// store appends a batch at the end of the stream, and counts those of the events.
-func (x *importer) store(ctx context.Context, stream string, batch []schema.Event, counted map[string]bool) error {
-	appended, err := x.log.AppendAll(ctx, stream, batch)
-	for _, e := range appended.Events {
-		if counted[e.ID] {
-			x.stored++
-		}
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("append to %q: %w", stream, err)
-	case len(appended.Differing) > 0:
-		e := batch[appended.Differing[0]]
-		return fmt.Errorf("append to %q: the log has event %q of %q with other content", stream, e.ID, e.DedupeKey)
-	}
-	x.ends[stream] += uint64(appended.New)
-	return nil
 }
 
 // derive brings all that is derived from the log up to date: tables, vectors, and files of memories.
