@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -117,6 +118,41 @@ func (x *Indexes) counts(ctx context.Context, version string) (sum OutboxCounts,
 		sum.NextRetry = sooner(sum.NextRetry, n.NextRetry)
 	}
 	return sum, nil
+}
+
+// largest is how many projects [Indexes.Lost] counts the objects of.
+const largest = 3
+
+// Lost returns the projects with indexed items of which the vector store has none, as after the loss of its disk, and how many
+// projects have indexed items. A project whose tenant is there is counted only if it is one of the largest.
+func (x *Indexes) Lost(ctx context.Context, version string) (lost []string, projects int, err error) {
+	for _, index := range schema.Indexes(version) {
+		done, err := NewOutbox(x.conn, index).Projects(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		collection := schema.VectorCollection(index)
+		tenants, err := x.client.Tenants(ctx, collection)
+		if err != nil {
+			return nil, 0, err
+		}
+		names := slices.SortedFunc(maps.Keys(done), func(a, b string) int { return cmp.Or(cmp.Compare(done[b], done[a]), cmp.Compare(a, b)) })
+		projects = max(projects, len(names))
+		for i, project := range names {
+			_, there := slices.BinarySearch(tenants, schema.VectorTenant(project))
+			if there && i < largest {
+				n, err := x.client.Count(ctx, collection, project)
+				if err != nil {
+					return nil, 0, err
+				}
+				there = n > 0
+			}
+			if !there && !slices.Contains(lost, project) {
+				lost = append(lost, project)
+			}
+		}
+	}
+	return lost, projects, nil
 }
 
 // clear deletes the vectors of versions that are no longer needed, after the time that a search with one may take. The

@@ -271,3 +271,16 @@ func (o *Outbox) digestsWhere(ctx context.Context, where string, args ...any) ([
 	}
 	return out, nil
 }
+
+// Projects returns how many items of each project are indexed.
+func (o *Outbox) Projects(ctx context.Context) (map[string]uint64, error) {
+	done := map[string]uint64{}
+	err := table.Query(ctx, o.conn, table.Map(done, func(rows driver.Rows, project *string, n *uint64) error {
+		return rows.Scan(project, n)
+	}), `SELECT toString(project), count() FROM vector_outbox_raw FINAL
+		WHERE embedding_version = ? AND status = ? GROUP BY project`, o.version, string(schema.OutboxDone))
+	if err != nil {
+		return nil, fmt.Errorf("count indexed items: %w", err)
+	}
+	return done, nil
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 
 	"axiommind/schema"
 )
@@ -16,13 +17,29 @@ func (b *bench) reconcile(t *testing.T) Report {
 	return report
 }
 
+// lost returns the projects whose vectors are not there, and the number of projects.
+func (b *bench) lost(t *testing.T) ([]string, int) {
+	t.Helper()
+	version, _ := schema.SplitIndex(b.writer.version)
+	x := NewIndexes(b.conn, b.log, b.client, struct{ client.Client }{}, b.embedder, nil, Options{})
+	lost, projects, err := x.Lost(t.Context(), version)
+	require.NoError(t, err)
+	return lost, projects
+}
+
 func TestDeletedCollectionLosesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.add(t, "red", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
 	b.add(t, "blue", "k")
 	b.index(t, 100)
+	lost, projects := b.lost(t)
+	require.Empty(t, lost)
+	require.Equal(t, 2, projects)
 	require.NoError(t, b.client.DeleteCollection(t.Context(), b.writer.Collection()))
+	lost, projects = b.lost(t)
+	require.Equal(t, []string{"red", "blue"}, lost)
+	require.Equal(t, 2, projects)
 
 	report := b.reconcile(t)
 	require.Equal(t, 11, report.Missing)
@@ -32,6 +49,14 @@ func TestDeletedCollectionLosesNothing(t *testing.T) {
 	require.Equal(t, 10, b.count(t, "red"))
 	require.Equal(t, 1, b.count(t, "blue"))
 	require.Zero(t, b.reconcile(t).Repaired())
+
+	// A tenant that is there and empty, as its objects are gone, is lost too.
+	lost, _ = b.lost(t)
+	require.Empty(t, lost)
+	require.NoError(t, b.client.deleteTenants(t.Context(), b.writer.Collection(), []string{schema.VectorTenant("blue")}))
+	require.NoError(t, b.client.EnsureTenant(t.Context(), b.writer.Collection(), "blue"))
+	lost, _ = b.lost(t)
+	require.Equal(t, []string{"blue"}, lost)
 }
 
 func TestReconcileRepairsDrift(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/tier"
+	"axiommind/activities/vector"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/dreams"
@@ -200,7 +201,35 @@ func checkWeaviate(ctx context.Context, a *command.App) []command.Check {
 	if err := c.CheckKeywordSearch(ctx); err != nil {
 		words = command.FailedCheck("keyword search", err, "start Weaviate with USE_INVERTED_SEARCHABLE=false")
 	}
-	return []command.Check{{Name: "weaviate", OK: true, Note: fmt.Sprintf("%s at %s", version, a.Cfg.WeaviateURL)}, words}
+	return []command.Check{{Name: "weaviate", OK: true, Note: fmt.Sprintf("%s at %s", version, a.Cfg.WeaviateURL)}, words, checkVectors(ctx, a, c)}
+}
+
+// checkVectors looks for projects whose vectors Weaviate has lost. A search finds nothing of them, and does not say so.
+func checkVectors(ctx context.Context, a *command.App, c *vector.Client) command.Check {
+	const name = "vectors"
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
+		return command.FailedCheck(name, err, "see the check of clickhouse")
+	}
+	indexes := Indexes(a, conn, c, vector.NoEmbedder(nil))
+	choice, err := indexes.Now(ctx)
+	switch {
+	case err != nil:
+		return command.FailedCheck(name, err, "see the check of clickhouse")
+	case choice.Used == "":
+		return command.Check{Name: name, OK: true, Note: "none yet"}
+	}
+	lost, projects, err := indexes.Lost(ctx, choice.Used)
+	switch {
+	case err != nil:
+		return command.FailedCheck(name, err, "see the checks of clickhouse and weaviate")
+	case len(lost) > 0:
+		return command.Check{
+			Name: name, Mend: "run: " + build.Command("reconcile"),
+			Note: fmt.Sprintf("Weaviate has none of those of %d of %s, so searches do not find all: it may have lost its disk", len(lost), command.Plural(projects, "project", "projects")),
+		}
+	}
+	return command.Check{Name: name, OK: true, Note: "those of " + command.Plural(projects, "project", "projects") + " are there"}
 }
 
 func checkEmbedder(ctx context.Context, a *command.App) command.Check {
