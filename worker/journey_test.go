@@ -55,7 +55,7 @@ func BenchmarkJourney(b *testing.B) {
 		"| in flight | sessions/s | predicted | no-ops/s | ratio | ClickHouse | Temporal | Weaviate | worker | all |",
 		"| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
 	}
-	var alone pace // The simulator predicts the others from it.
+	var runs []queueing.Run
 	for _, atOnce := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprintf("in-flight=%d", atOnce), func(b *testing.B) {
 			var sessions, noOps pace
@@ -69,21 +69,23 @@ func BenchmarkJourney(b *testing.B) {
 			b.ReportMetric(sessions.rate(), "sessions/s")
 			b.ReportMetric(noOps.rate(), "no-ops/s")
 			b.ReportMetric(cpu[len(cpu)-1], "cpu-ms")
-			if atOnce == 1 {
-				alone = sessions
-			}
-			predicted := sessions.predicted(atOnce, alone)
-			b.ReportMetric(predicted, "predicted/s")
-			row := fmt.Sprintf("| %d | %.1f | %.1f | %.1f | %.0f %%", atOnce, sessions.rate(), predicted, noOps.rate(), 100*sessions.rate()/noOps.rate())
+			row := fmt.Sprintf("| %d | %.1f | %%.1f | %.1f | %.0f %%%%", atOnce, sessions.rate(), noOps.rate(), 100*sessions.rate()/noOps.rate())
 			for _, ms := range cpu {
 				row += fmt.Sprintf(" | %.0f", ms)
 			}
 			table = append(table, row+" |")
+			runs = append(runs, queueing.Run{
+				AtOnce: atOnce, N: sessions.n, Seconds: sessions.wall.Seconds(), CPU: cpu[len(cpu)-1],
+				Free: (cpu[len(cpu)-1]/1e3*float64(sessions.n) + sessions.idle.Seconds()) / sessions.wall.Seconds(),
+			})
 		})
 	}
 	// The log of a benchmark that has others below it is not shown.
 	b.Run("table", func(b *testing.B) {
 		for b.Loop() {
+		}
+		for i, p := range queueing.Predict(runs) {
+			table[i+2] = fmt.Sprintf(table[i+2], p.Predicted)
 		}
 		b.Logf("%d cores, CPU in ms a session\n%s", runtime.GOMAXPROCS(0), strings.Join(table, "\n"))
 	})
@@ -111,18 +113,6 @@ func (p *pace) add(q pace) {
 }
 
 func (p *pace) rate() float64 { return float64(p.n) / p.wall.Seconds() }
-
-// predicted is the throughput by the model of deploy/simulate: from sessions one at a time, and the cores that other programs
-// left.
-func (p *pace) predicted(atOnce int, alone pace) float64 {
-	seconds := func(p pace) float64 {
-		cpu := p.cpuOf("clickhouse", "temporal", "weaviate", "test")
-		return cpu[len(cpu)-1] / 1e3
-	}
-	cores := (seconds(*p)*float64(p.n) + p.idle.Seconds()) / p.wall.Seconds()
-	perSecond, _ := queueing.Closed(atOnce, cores, seconds(alone), max(0, 1/alone.rate()-seconds(alone)))
-	return perSecond
-}
 
 // cpuOf returns the milliseconds that each process used for one workflow, and their sum.
 func (p *pace) cpuOf(names ...string) []float64 {

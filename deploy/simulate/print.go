@@ -35,7 +35,7 @@ func (r report) print(out io.Writer) error {
 	}
 	say("; a search takes %.0f ms and %.0f ms of CPU.\n", m.Requests["search"].Ms, 1e3*m.Requests["search"].All())
 
-	say("\nThe model beside the measurement, from one session in flight:\n\n")
+	say("\nThe model beside the measurement:\n\n")
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line(tw, "in flight", "cores left", "sessions/s", "predicted", "off by")
 	for _, c := range r.Check {

@@ -105,23 +105,28 @@ type Prediction struct {
 // Off is by how much the prediction is off, as a share of the measured throughput.
 func (p Prediction) Off() float64 { return p.Predicted/p.PerSecond() - 1 }
 
-// Check predicts each run from a session that was alone: from its time, its CPU, and the cores that other programs left.
-func (m *Measured) Check() []Prediction {
-	var out []Prediction
-	for _, r := range m.Sessions {
-		perSecond, _ := Closed(r.AtOnce, r.Free, m.alone().CPU/1e3, m.delay())
-		out = append(out, Prediction{r, perSecond})
+// Check predicts the throughput of each run from the cores that other programs left, the CPU of a session alone and of one
+// among many, and the time of one alone.
+func (m *Measured) Check() []Prediction { return Predict(m.Sessions) }
+
+// Predict is [Measured.Check] for runs.
+func Predict(runs []Run) []Prediction {
+	if len(runs) == 0 {
+		return nil
+	}
+	byNumber := func(a, b Run) int { return a.AtOnce - b.AtOnce }
+	one, many := slices.MinFunc(runs, byNumber), slices.MaxFunc(runs, byNumber)
+	// Sessions share some work, such as writing the vectors of those that wait: its part for each falls with their number.
+	shared := 0.0
+	if many.AtOnce > one.AtOnce {
+		shared = (one.CPU - many.CPU) / (1/float64(one.AtOnce) - 1/float64(many.AtOnce))
+	}
+	own := one.CPU - shared/float64(one.AtOnce)
+	delay := max(0, float64(one.AtOnce)/one.PerSecond()-one.CPU/1e3)
+	out := make([]Prediction, len(runs))
+	for i, r := range runs {
+		perSecond, _ := Closed(r.AtOnce, r.Free, (own+shared/float64(r.AtOnce))/1e3, delay)
+		out[i] = Prediction{r, perSecond}
 	}
 	return out
-}
-
-// alone is the run with the fewest sessions at once.
-func (m *Measured) alone() Run {
-	return slices.MinFunc(m.Sessions, func(a, b Run) int { return a.AtOnce - b.AtOnce })
-}
-
-// delay is the time of a session alone without its CPU, in seconds.
-func (m *Measured) delay() float64 {
-	one := m.alone()
-	return max(0, float64(one.AtOnce)*one.Seconds/float64(one.N)-one.CPU/1e3)
 }

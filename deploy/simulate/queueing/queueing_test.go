@@ -100,7 +100,7 @@ func TestReadMeasured(t *testing.T) {
 	t.Parallel()
 	good := Measured{
 		Cores: 2, Session: Cost{Ms: 500, CPU: map[string]float64{"worker": 300}},
-		Sessions: []Run{{AtOnce: 1, N: 10, Seconds: 5, CPU: 300, Free: 2}, {AtOnce: 8, N: 40, Seconds: 6.5, CPU: 310, Free: 2}},
+		Sessions: []Run{{AtOnce: 1, N: 10, Seconds: 5, CPU: 300, Free: 2}, {AtOnce: 4, N: 40, Seconds: 5.1, CPU: 240, Free: 2}, {AtOnce: 8, N: 40, Seconds: 4.6, CPU: 220, Free: 2}},
 	}
 	text, err := json.Marshal(good)
 	require.NoError(t, err)
@@ -110,6 +110,8 @@ func TestReadMeasured(t *testing.T) {
 	checked := m.Check()
 	require.InDelta(t, 0, checked[0].Off(), 1e-9, "the run that the model is made from")
 	require.InDelta(t, 0, checked[1].Off(), 0.1)
+	require.InDelta(t, 0, checked[2].Off(), 0.1)
+	require.Empty(t, Predict(nil))
 
 	_, err = ReadMeasured(bytes.NewReader([]byte(`{"cores": 2, "speed": 3}`)))
 	require.ErrorContains(t, err, "speed")
