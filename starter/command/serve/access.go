@@ -87,10 +87,19 @@ func (s *server) guard(next http.Handler) http.Handler {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="axiommind"`)
 			refuse(w, r, problem{Status: http.StatusUnauthorized, Detail: "the token is missing or wrong",
 				Next: "send the token of the server's --token-file as: Authorization: Bearer TOKEN"})
+		case bent(r.URL.EscapedPath()): // The multiplexer would answer with a redirect to another path, as a page.
+			refuse(w, r, problem{Status: http.StatusNotFound, Detail: "the path has an empty part, or one of dots",
+				Next: "name what the request is about; a slash in a name is %2F, and a dot %2E"})
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// bent reports whether a path has an empty part before its end, or one that means another directory.
+func bent(escaped string) bool {
+	parts := strings.Split(strings.TrimPrefix(escaped, "/"), "/")
+	return slices.Contains(parts[:len(parts)-1], "") || slices.Contains(parts, ".") || slices.Contains(parts, "..")
 }
 
 // named reports whether the host of a request is a name of the server.

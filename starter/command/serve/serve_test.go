@@ -118,6 +118,9 @@ func TestServeProblems(t *testing.T) {
 	}{
 		{"GET", "/v1/none", "", 404, "GET /v1/none", "GET /openapi.json"},
 		{"GET", "/none", "", 404, "no such endpoint", "GET /openapi.json"},
+		{"GET", "/v1//entries", "", 404, "empty part", "%2F"},
+		{"POST", "/v1/entries//confirm", "{}", 404, "empty part", "%2F"},
+		{"GET", "/v1/entries/../tasks", "", 404, "dots", "%2E"},
 		{"PUT", "/v1/facts", "{}", 405, "PUT /v1/facts", "use GET or POST"},
 		{"GET", "/v1/search", "", 400, "query is missing", "GET /openapi.json describes GET /v1/search"},
 		{"GET", "/v1/search?query=%20", "", 400, "query is empty", "correct"},
