@@ -143,10 +143,10 @@ func ParseGraduateStream(stream string) (project string, err error) {
 // would wait for each other, and with one for each request there would be no end of streams.
 const usageShards = 16
 
-// UsageStream returns the name of the stream that records the entries that the request retrieved:
-// usage/{project}/{shard}. The same request always has the same stream.
-func UsageStream(project, requestID string) string {
-	shard := crc32.ChecksumIEEE([]byte(requestID)) % usageShards
+// UsageStream returns the name of the stream in which a writer records the entries that requests retrieved:
+// usage/{project}/{shard}. The same writer always has the same stream.
+func UsageStream(project, writer string) string {
+	shard := crc32.ChecksumIEEE([]byte(writer)) % usageShards
 	return streamName(UsagePrefix, project, strconv.FormatUint(uint64(shard), 10))
 }
 

@@ -93,7 +93,7 @@ func everyProjection(t *testing.T, sessions int, statements ...string) {
 	}
 	b.awaitGraduated(t.Context(), t)
 	b.night(t, schema.DreamNightInput{})
-	require.NoError(t, graduate.RecordRetrieved(t.Context(), b.Log, b.ClickHouse, graduate.Retrieved{
+	require.NoError(t, graduate.RecordRetrieved(t.Context(), b.Log, b.ClickHouse, "w", graduate.Retrieved{
 		Scope: schema.Scope{Project: b.project, User: "default"}, RequestID: "r", By: schema.RetrievedBySearch,
 		EntryIDs: column(t, b.ClickHouse, "SELECT entry_id FROM entries"), At: time.Now().UTC(), Actor: "ann",
 	}))

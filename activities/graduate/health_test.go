@@ -123,7 +123,7 @@ func (l *lives) happen(h happening) {
 	case "resolve":
 		l.append(stream, schema.ConflictResolvedPayload{Scope: s.Scope, ConflictID: schema.ConflictID(s.Project, id, other), OlderID: id, NewerID: other})
 	case "retrieve":
-		require.NoError(l, RecordRetrieved(l.Context(), l.log, l.conn, Retrieved{
+		require.NoError(l, RecordRetrieved(l.Context(), l.log, l.conn, "w", Retrieved{
 			Scope: s.Scope, RequestID: fmt.Sprint(l.n, h), By: schema.RetrievedBySearch, EntryIDs: []string{id, other}, At: noon, Actor: "ann",
 		}))
 	}

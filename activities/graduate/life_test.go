@@ -85,7 +85,7 @@ func TestLife(t *testing.T) {
 		schema.DecisionRecordedPayload{Scope: session.Scope, DecisionID: "d", Action: "Ship it", By: "ann", Evidence: []schema.DecisionEvidence{{Kind: schema.GroundEntry, ID: one, Stage: schema.StageVerified, Role: schema.RoleGround}}},
 		schema.EntryRetiredPayload{Scope: session.Scope, EntryID: one, Status: schema.StatusSuperseded, SupersededBy: other, Because: "it was counted", By: "bob"},
 	)
-	require.NoError(t, RecordRetrieved(t.Context(), l.log, l.conn, Retrieved{
+	require.NoError(t, RecordRetrieved(t.Context(), l.log, l.conn, "w", Retrieved{
 		Scope: session.Scope, RequestID: "r", By: schema.RetrievedBySearch, EntryIDs: []string{one}, At: noon.Add(1000 * time.Hour), Actor: "ann",
 	}))
 	row, life = l.life("p", one)

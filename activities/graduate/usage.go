@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,38 +30,53 @@ type Retrieved struct {
 // maxRetrieved bounds the entries of one event.
 const maxRetrieved = 1000
 
-// RecordRetrieved appends the request to the log, and brings the table of usage up to date with its stream. A request
-// that returned no entry is not recorded.
-func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn, r Retrieved) error {
-	ids := slices.Compact(slices.Sorted(slices.Values(r.EntryIDs)))
-	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
-	if len(ids) == 0 {
+// RecordRetrieved appends requests to the log, and brings the table of usage up to date with their streams. A request that
+// returned no entry is not recorded. The requests of a writer, such as a process, are in one stream of each project, so that
+// they are recorded together.
+func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn, writer string, requests ...Retrieved) error {
+	streams := map[string][]schema.Event{}
+	for _, r := range requests {
+		ids := slices.Compact(slices.Sorted(slices.Values(r.EntryIDs)))
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+		if len(ids) == 0 {
+			continue
+		}
+		if r.RequestID == "" || r.Project == "" || r.By == "" {
+			return errors.New("record retrieved entries: a request id, a project and the kind of retrieval are needed")
+		}
+		event, err := schema.NewEvent(
+			schema.EntriesRetrievedPayload{Scope: r.Scope, RequestID: r.RequestID, By: r.By, EntryIDs: ids[:min(len(ids), maxRetrieved)]},
+			schema.Event{
+				TS: r.At, Actor: r.Actor, Project: r.Project, DedupeKey: schema.EntriesRetrievedKey(r.Project, r.RequestID),
+			})
+		if err != nil {
+			return err
+		}
+		stream := schema.UsageStream(r.Project, writer)
+		streams[stream] = append(streams[stream], event)
+	}
+	if len(streams) == 0 {
 		return nil
 	}
-	if r.RequestID == "" || r.Project == "" || r.By == "" {
-		return errors.New("record retrieved entries: a request id, a project and the kind of retrieval are needed")
-	}
-	event, err := schema.NewEvent(
-		schema.EntriesRetrievedPayload{Scope: r.Scope, RequestID: r.RequestID, By: r.By, EntryIDs: ids[:min(len(ids), maxRetrieved)]},
-		schema.Event{
-			TS: r.At, Actor: r.Actor, Project: r.Project, DedupeKey: schema.EntriesRetrievedKey(r.Project, r.RequestID),
-		})
-	if err != nil {
-		return err
-	}
-	stream := schema.UsageStream(r.Project, r.RequestID)
-	// If another process writes the stream meanwhile, the log retries the append.
-	ctx, err = log.AsWriter(ctx, stream, schema.StreamHead{})
-	if err != nil {
-		return err
-	}
-	if _, err := log.Append(ctx, stream, []schema.Event{event}); err != nil {
-		return err
-	}
-	if _, err := log.Project(ctx, NewUsageProjector(conn), stream); err != nil {
-		return err
+	for _, stream := range slices.Sorted(maps.Keys(streams)) {
+		if err := recordIn(ctx, log, conn, stream, streams[stream]); err != nil {
+			return err
+		}
 	}
 	return log.SaveOffsets(ctx)
+}
+
+func recordIn(ctx context.Context, log *eventlog.Store, conn driver.Conn, stream string, events []schema.Event) error {
+	// If another process writes the stream meanwhile, the log retries the append.
+	ctx, err := log.AsWriter(ctx, stream, schema.StreamHead{})
+	if err != nil {
+		return err
+	}
+	if _, err := log.Append(ctx, stream, events); err != nil {
+		return err
+	}
+	_, err = log.Project(ctx, NewUsageProjector(conn), stream)
+	return err
 }
 
 // UsageProjector writes a row for each entry that a request returned.

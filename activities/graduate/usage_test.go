@@ -56,7 +56,7 @@ func TestI3Usage(t *testing.T) {
 	})
 	want, seen := map[string]used{}, map[string]bool{}
 	for _, r := range rapid.SliceOfN(requests, 60, 60).Example(1) {
-		require.NoError(t, RecordRetrieved(t.Context(), log, conn, r))
+		require.NoError(t, RecordRetrieved(t.Context(), log, conn, r.RequestID, r))
 		entries := slices.Compact(slices.Sorted(slices.Values(r.EntryIDs)))
 		entries = slices.DeleteFunc(entries, func(id string) bool { return id == "" })
 		request := r.Project + " " + r.RequestID
@@ -106,7 +106,7 @@ func TestUsageOfManyAtOnce(t *testing.T) {
 		wait.Go(func() {
 			log := eventlog.New(conn, eventlog.Options{}) // The programs share no log.
 			for n := range each {
-				failed <- RecordRetrieved(t.Context(), log, conn, Retrieved{
+				failed <- RecordRetrieved(t.Context(), log, conn, "w", Retrieved{
 					Scope: schema.Scope{Project: "p", User: "u"}, RequestID: fmt.Sprint(p, "/", n), By: schema.RetrievedByContext,
 					EntryIDs: []string{"e"}, At: noon, Actor: "ann",
 				})
@@ -131,10 +131,10 @@ func TestRecordRetrievedRefuses(t *testing.T) {
 	} {
 		r := whole
 		spoil(&r)
-		require.ErrorContains(t, RecordRetrieved(t.Context(), nil, nil, r), "are needed", name)
+		require.ErrorContains(t, RecordRetrieved(t.Context(), nil, nil, "w", r), "are needed", name)
 	}
 	whole.EntryIDs = []string{"", ""}
-	require.NoError(t, RecordRetrieved(t.Context(), nil, nil, whole), "nothing was returned: nobody is asked")
+	require.NoError(t, RecordRetrieved(t.Context(), nil, nil, "w", whole), "nothing was returned: nobody is asked")
 }
 
 // An event in a stream of no project's usage stops the projection.

@@ -85,6 +85,9 @@ func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts O
 	return s
 }
 
+// Embedder returns the version of the embedder that makes the vectors of queries.
+func (s *Searcher) Embedder() string { return s.embedder.Version() }
+
 // Weighted is an embedder whose vectors weigh other than [DefaultAlpha].
 type Weighted interface{ Alpha() float64 }
 

@@ -9,6 +9,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"slices"
@@ -66,6 +67,9 @@ type Client struct {
 
 	// noting waits for the usage notes that are still being written.
 	noting sync.WaitGroup
+	notes  notes
+	// writer names this client in the streams of usage.
+	writer string
 	closed context.Context
 	close  context.CancelFunc
 }
@@ -77,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, invalid(err)
 	}
-	c := &Client{cfg: cfg, service: s, logger: cfg.Logger}
+	c := &Client{cfg: cfg, service: s, logger: cfg.Logger, writer: rand.Text()}
 	if c.logger == nil {
 		c.logger = slog.New(slog.DiscardHandler)
 	}
@@ -162,8 +166,12 @@ func (c *Client) actor(ctx context.Context) string {
 	return cmp.Or(actor, c.cfg.Actor, defaultActor)
 }
 
-// usageTimeout bounds the time to write a usage note.
-const usageTimeout = 2 * time.Second
+const (
+	// usageTimeout bounds the time to write usage notes.
+	usageTimeout = 2 * time.Second
+	// usagePause is how long a note waits for others.
+	usagePause = time.Second
+)
 
 // log returns the event log.
 func (c *Client) log(ctx context.Context) (*eventlog.Store, driver.Conn, error) {

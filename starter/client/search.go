@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -94,7 +95,7 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 	if err != nil {
 		return SearchResult{}, err
 	}
-	found, err := finder.Search(ctx, retrieve.Query{
+	r, err := c.find(ctx, finder, scope, retrieve.Query{
 		Text: q.Text, Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: q.Session, Kinds: q.Kinds, Types: q.Types, Stages: q.Stages, Statuses: q.Statuses,
 		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit, Cursor: q.Cursor, Alpha: q.Alpha, Expand: q.Expand,
 	})
@@ -104,18 +105,33 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 	case err != nil:
 		return SearchResult{}, err
 	}
-	r := SearchResult{Found: found}
-	conn, err := c.askClickHouse(ctx)
-	if err == nil {
-		r.NotIndexed, err = vector.Waiting(ctx, conn, found.Embedder, scope.User, scope.Project)
-	}
-	if err != nil {
-		return SearchResult{}, err
-	}
 	r.Hits = r.Hits[min(q.Offset, len(r.Hits)):]
 	r.More = r.Next != ""
 	c.note(ctx, schema.RetrievedBySearch, map[schema.Scope][]string{scope: idsOf(r.Hits)})
 	return r, nil
+}
+
+// find searches, and meanwhile counts what is not indexed yet.
+func (c *Client) find(ctx context.Context, finder *retrieve.Finder, scope schema.Scope, q retrieve.Query) (r SearchResult, err error) {
+	conn, err := c.askClickHouse(ctx)
+	if err != nil {
+		return r, err
+	}
+	searcher, err := finder.Searcher(ctx)
+	if err != nil {
+		return r, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		r.Found, err = searcher.Search(ctx, q)
+		return err
+	})
+	group.Go(func() (err error) {
+		r.NotIndexed, err = vector.Waiting(ctx, conn, searcher.Embedder(), scope.User, scope.Project)
+		return err
+	})
+	err = group.Wait()
+	return r, err
 }
 
 func scopeOf(project, user, agent string) schema.Scope {
@@ -153,25 +169,49 @@ func (c *Client) note(ctx context.Context, by schema.Retrieval, returned map[sch
 	if err != nil {
 		return // There is nothing to note then.
 	}
-	ctx = context.WithoutCancel(ctx)
-	c.noting.Go(func() { c.record(ctx, log, conn, by, returned) })
-}
-
-func (c *Client) record(
-	ctx context.Context, log *eventlog.Store, conn driver.Conn, by schema.Retrieval, returned map[schema.Scope][]string,
-) {
-	ctx, cancel := context.WithTimeout(ctx, usageTimeout)
-	defer cancel()
 	request, now := uuid.NewString(), time.Now().UTC()
-	var group errgroup.Group
+	c.notes.Lock()
+	defer c.notes.Unlock()
 	for scope, ids := range returned {
-		group.Go(func() error {
-			return graduate.RecordRetrieved(ctx, log, conn, graduate.Retrieved{
-				Scope: scope, RequestID: request, By: by, EntryIDs: ids, At: now, Actor: c.actor(ctx),
-			})
+		c.notes.waiting = append(c.notes.waiting, graduate.Retrieved{
+			Scope: scope, RequestID: request, By: by, EntryIDs: ids, At: now, Actor: c.actor(ctx),
 		})
 	}
-	if err := group.Wait(); err != nil {
-		c.logger.Debug("it is not noted which memories were returned", "reason", err)
+	if !c.notes.writing && len(c.notes.waiting) > 0 {
+		c.notes.writing = true
+		ctx = context.WithoutCancel(ctx)
+		c.noting.Go(func() { c.record(ctx, log, conn) })
+	}
+}
+
+// notes are those that are not written yet.
+type notes struct {
+	sync.Mutex
+	waiting []graduate.Retrieved
+	// writing is true while a goroutine writes them.
+	writing bool
+}
+
+// record writes notes until there are none. It waits for others to come, as one request writes them all.
+func (c *Client) record(ctx context.Context, log *eventlog.Store, conn driver.Conn) {
+	for {
+		select {
+		case <-c.closed.Done():
+		case <-time.After(usagePause):
+		}
+		c.notes.Lock()
+		requests := c.notes.waiting
+		c.notes.waiting = nil
+		c.notes.writing = len(requests) > 0
+		c.notes.Unlock()
+		if len(requests) == 0 {
+			return
+		}
+		inTime, cancel := context.WithTimeout(ctx, usageTimeout)
+		err := graduate.RecordRetrieved(inTime, log, conn, c.writer, requests...)
+		cancel()
+		if err != nil {
+			c.logger.Debug("it is not noted which memories were returned", "reason", err)
+		}
 	}
 }
