@@ -43,6 +43,8 @@ type clusterConn struct {
 	on cluster.Target
 }
 
+func (c *clusterConn) target() cluster.Target { return c.on }
+
 // Exec implements [driver.Conn]. A statement that changes tables, databases or roles becomes those that do so on the
 // cluster.
 func (c *clusterConn) Exec(ctx context.Context, sql string, args ...any) error {
@@ -69,8 +71,8 @@ func (c *clusterConn) Neighbor(ctx context.Context, database string) (driver.Con
 // clusterOf returns the cluster of a connection. Without one, its methods return the names of a single server.
 func clusterOf(conn any) cluster.Target {
 	switch c := conn.(type) {
-	case *clusterConn:
-		return c.on
+	case interface{ target() cluster.Target }:
+		return c.target()
 	case *bulkConn:
 		return clusterOf(c.Conn)
 	}

@@ -162,18 +162,18 @@ func TestRewrite(t *testing.T) {
 		require.Equal(t, []string{sql}, got, "without a cluster nothing changes")
 	}
 	for sql, reason := range map[string]string{
-		"CREATE TABLE a (x UInt8) ENGINE = Memory":                                  "its engine is Memory",
-		"CREATE TABLE a (x UInt8) ENGINE = ReplicatedMergeTree ORDER BY x":          "its engine is ReplicatedMergeTree",
-		"CREATE TABLE a (x UInt8) ENGINE = MergeTree ORDER BY tuple()":              "no sorting key",
-		"CREATE TABLE a (x UInt8) ENGINE = MergeTree":                               "no sorting key",
-		"CREATE TABLE a ENGINE = MergeTree ORDER BY x AS SELECT 1":                  "each replica would select",
-		"CREATE TABLE a":                                                            "no engine",
+		"CREATE TABLE a (x UInt8) ENGINE = Memory":                         "its engine is Memory",
+		"CREATE TABLE a (x UInt8) ENGINE = ReplicatedMergeTree ORDER BY x": "its engine is ReplicatedMergeTree",
+		"CREATE TABLE a (x UInt8) ENGINE = MergeTree ORDER BY tuple()":     "no sorting key",
+		"CREATE TABLE a (x UInt8) ENGINE = MergeTree":                      "no sorting key",
+		"CREATE TABLE a ENGINE = MergeTree ORDER BY x AS SELECT 1":         "each replica would select",
+		"CREATE TABLE a": "no engine",
 		"ALTER TABLE a ADD COLUMN x UInt8, ADD INDEX i x TYPE minmax GRANULARITY 1": "give each a statement",
 		"CREATE MATERIALIZED VIEW v ENGINE = MergeTree ORDER BY x AS SELECT 1":      "writes TO a table",
-		"DELETE FROM a WHERE 1":                                                     "begins with DELETE",
-		"BACKUP TABLE a TO b":                                                       "begins with BACKUP",
-		"ALTER USER u":                                                              "alters no table",
-		"SYSTEM SHUTDOWN":                                                           "syncs no replica",
+		"DELETE FROM a WHERE 1": "begins with DELETE",
+		"BACKUP TABLE a TO b":   "begins with BACKUP",
+		"ALTER USER u":          "alters no table",
+		"SYSTEM SHUTDOWN":       "syncs no replica",
 	} {
 		_, err := target.Rewrite(sql)
 		require.ErrorIs(t, err, cluster.ErrNoRule, sql)
