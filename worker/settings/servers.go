@@ -43,6 +43,7 @@ type Servers struct {
 	Cluster                         string
 	WeaviateURL                     string
 	WeaviateAPIKey                  string
+	WeaviateReplicas                int
 	NoUsage                         bool
 	NoQueue                         bool
 	ConnectTimeout                  time.Duration
@@ -78,6 +79,8 @@ func (s *Servers) Settings() []Setting {
 		{Name: "cluster", Into: &s.Cluster, Absent: "none, one server", Readers: Hooks, Usage: "name of the [cluster of ClickHouse](operating.md#a-cluster-of-clickhouse) that the tables are on",
 			More: ", or a macro such as `{cluster}`; the same for all programs"},
 		{Name: "weaviate-url", Into: &s.WeaviateURL, Default: DefaultWeaviateURL, Usage: "Weaviate's address", More: "; its key is in `WEAVIATE_API_KEY`"},
+		{Name: "weaviate-replicas", Into: &s.WeaviateReplicas, Default: 1, Readers: Worker, Usage: "servers of Weaviate that have each project's vectors",
+			More: "; it counts for new collections: `starter rebuild vectors` makes some"},
 		{Name: "no-usage", Into: &s.NoUsage, Usage: "do not note which memories a search or a context returns; `health` then counts them as never retrieved"},
 		{Name: "no-queue", Into: &s.NoQueue, Readers: Hooks,
 			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nthe backlog and processes none of it"},
