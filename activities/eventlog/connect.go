@@ -37,6 +37,8 @@ type ConnectOptions struct {
 	RootCAs *x509.CertPool
 	// Cluster is the name of the cluster that the tables are on, as in package cluster. Default: none, they are on one server.
 	Cluster string
+	// UsageDays is how many days the table of usage keeps a row. Default: [DefaultUsageDays]. See [KeepUsage].
+	UsageDays int
 }
 
 // Connect opens a connection pool and checks that the server answers. The dsn has the form
@@ -67,7 +69,7 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 		}
 		maps.Copy(o.Settings, clusterSettings)
 	}
-	return open(ctx, o, opts.Cluster)
+	return open(ctx, o, opts)
 }
 
 // Address returns an address without user, password and settings, for people and logs.
@@ -147,7 +149,7 @@ func withoutSecrets(err error, u *url.URL) error {
 	return errors.New(said)
 }
 
-func open(ctx context.Context, o *clickhouse.Options, on string) (driver.Conn, error) {
+func open(ctx context.Context, o *clickhouse.Options, opts ConnectOptions) (driver.Conn, error) {
 	conn, err := clickhouse.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse at %q: %w", o.Addr, err)
@@ -156,11 +158,11 @@ func open(ctx context.Context, o *clickhouse.Options, on string) (driver.Conn, e
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
-	described := &describedConn{Conn: conn, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}
-	if on == "" {
+	described := &describedConn{Conn: conn, options: o, opts: opts, columns: map[string][]clickhouse.ColumnNameAndType{}}
+	if opts.Cluster == "" {
 		return described, nil
 	}
-	return &clusterConn{described, cluster.Target{Name: on, Database: databaseOf(o)}}, nil
+	return &clusterConn{described, cluster.Target{Name: opts.Cluster, Database: databaseOf(o)}}, nil
 }
 
 // reach has the connection ask the server for its version, as it does before its first statement. A ping would be a
@@ -187,14 +189,10 @@ type Neighbor interface {
 
 // Neighbor implements [Neighbor].
 func (c *describedConn) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
-	return c.neighbor(ctx, database, "")
-}
-
-func (c *describedConn) neighbor(ctx context.Context, database, on string) (driver.Conn, error) {
 	o := *c.options
 	o.Auth.Database = database
 	o.Settings = maps.Clone(o.Settings)
-	return open(ctx, &o, on)
+	return open(ctx, &o, c.opts)
 }
 
 // describedConn remembers the columns of the tables that were written to. Without that, the client asks the server for
@@ -202,6 +200,7 @@ func (c *describedConn) neighbor(ctx context.Context, database, on string) (driv
 type describedConn struct {
 	driver.Conn
 	options *clickhouse.Options
+	opts    ConnectOptions
 
 	mu sync.Mutex
 	// columns are the columns of a statement.

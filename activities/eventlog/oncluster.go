@@ -63,11 +63,6 @@ func (c *clusterConn) Exec(ctx context.Context, sql string, args ...any) error {
 	return nil
 }
 
-// Neighbor implements [Neighbor].
-func (c *clusterConn) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
-	return c.neighbor(ctx, database, c.on.Name)
-}
-
 // clusterOf returns the cluster of a connection. Without one, its methods return the names of a single server.
 func clusterOf(conn any) cluster.Target {
 	switch c := conn.(type) {

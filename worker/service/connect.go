@@ -102,7 +102,7 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 		return nil, err
 	}
 	err = retryConnect(ctx, cfg.Servers, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
-		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster})
+		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster, UsageDays: cfg.UsageDays})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{settings.Explain(cfg.ClickHouseAddress(), err)}
 		}

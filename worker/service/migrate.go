@@ -46,6 +46,9 @@ func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, ou
 	if err != nil {
 		return err
 	}
+	if err := eventlog.KeepUsage(ctx, conn); err != nil {
+		return err
+	}
 	for _, a := range applied {
 		_, _ = fmt.Fprintf(out, "migrated %d %s\n", a.Version, a.Name)
 	}

@@ -44,6 +44,7 @@ type Servers struct {
 	WeaviateURL                     string
 	WeaviateAPIKey                  string
 	WeaviateReplicas                int
+	UsageDays                       int
 	NoUsage                         bool
 	NoQueue                         bool
 	ConnectTimeout                  time.Duration
@@ -81,6 +82,8 @@ func (s *Servers) Settings() []Setting {
 		{Name: "weaviate-url", Into: &s.WeaviateURL, Default: DefaultWeaviateURL, Usage: "Weaviate's address", More: "; its key is in `WEAVIATE_API_KEY`"},
 		{Name: "weaviate-replicas", Into: &s.WeaviateReplicas, Default: 1, Readers: Worker, Usage: "servers of Weaviate that have each project's vectors",
 			More: "; it counts for new collections: `starter rebuild vectors` makes some"},
+		{Name: "usage-days", Into: &s.UsageDays, Default: 730, Usage: "days after which ClickHouse forgets that an entry was returned; `worker migrate` applies a change",
+			More: ". The events stay, as all events do"},
 		{Name: "no-usage", Into: &s.NoUsage, Usage: "do not note which memories a search or a context returns; `health` then counts them as never retrieved"},
 		{Name: "no-queue", Into: &s.NoQueue, Readers: Hooks,
 			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nthe backlog and processes none of it"},
