@@ -54,7 +54,7 @@ func tokens(sql string) []token {
 // skipBlank returns where the blanks and the comment that begin at a place end.
 func skipBlank(sql string, at int) int {
 	rest := sql[at:]
-	end := -1
+	var end int
 	switch {
 	case strings.HasPrefix(rest, "--"):
 		end = strings.IndexByte(rest, '\n')
