@@ -190,10 +190,14 @@ func configure(t *testing.T, env map[string]string, args ...string) *service.Con
 	t.Helper()
 	cfg, f := &service.Config{}, pflag.NewFlagSet("worker", pflag.ContinueOnError)
 	cfg.Flags(f)
-	if len(args) > 0 && args[0] == "migrate" {
+	switch {
+	case len(args) > 0 && args[0] == "migrate":
 		args = args[1:]
 		(&service.Migration{}).Flags(f)
-	} else {
+	case len(args) > 0 && args[0] == "setup":
+		args = args[1:]
+		(&service.Setup{}).Flags(f)
+	default:
 		cfg.WorkerFlags(f)
 	}
 	require.NoError(t, f.Parse(args))

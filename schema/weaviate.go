@@ -132,6 +132,13 @@ type WeaviateClass struct {
 	MultiTenancyConfig WeaviateTenancy       `json:"multiTenancyConfig"`
 	InvertedIndex      WeaviateInvertedIndex `json:"invertedIndexConfig"`
 	Properties         []WeaviateProperty    `json:"properties"`
+	// ReplicationConfig is nil for one replica. The number of shards is that of the tenants: Weaviate takes no other.
+	ReplicationConfig *WeaviateReplication `json:"replicationConfig,omitempty"`
+}
+
+// WeaviateReplication configures the replicas of each tenant.
+type WeaviateReplication struct {
+	Factor int `json:"factor"`
 }
 
 // WeaviateVectorIndex configures a flat index.

@@ -52,6 +52,7 @@ func report(err error, errOut io.Writer) int {
 const (
 	checkHistories = "check-histories"
 	migrate        = "migrate"
+	setup          = "setup"
 	configShow     = "config show"
 )
 
@@ -79,6 +80,12 @@ var commands = map[string]struct {
 		"Bring ClickHouse's database up to date. A worker does so itself when it starts, if its user may make tables. A user\n" +
 			"with the role of a worker may not: then run this first, as a user who may.\n",
 		"0 the database is up to date, 1 it is not, or a role lacks rights.", false,
+	},
+	setup: {
+		func() command { return &service.Setup{} },
+		"Make Temporal's namespace and its search attributes. Run it before the first worker, and again after an update: only\n" +
+			"what is missing is made. Schedules are made by `starter schedule`.\n",
+		"0 all is there, 1 it is not.", false,
 	},
 	configShow: {
 		func() command { return &service.ConfigShow{} },
@@ -119,7 +126,7 @@ func run(args []string, out io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("%w; see worker -h", settings.FlagError(err))
 	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s, %s or %s first; see worker -h", flags.Arg(0), checkHistories, migrate, configShow)
+		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s, %s, %s or %s first; see worker -h", flags.Arg(0), checkHistories, migrate, setup, configShow)
 	case *version:
 		_, err := fmt.Fprintln(out, "worker", service.Version())
 		return err
@@ -154,6 +161,7 @@ func help(shared, own *pflag.FlagSet) string {
 	return "Run AxiomMind's workflows and activities, until Ctrl-C or SIGTERM. A second signal ends the worker at once.\n\n" +
 		"Usage: worker [flags]\n       worker " + checkHistories + " [flags]   replay the running workflows, before a deploy\n" +
 		"       worker " + migrate + " [flags]           bring ClickHouse's database up to date, and make roles for it\n" +
+		"       worker " + setup + " [flags]             make Temporal's namespace and search attributes\n" +
 		"       worker " + configShow + " [flags]       print the settings and their sources\n\n" +
 		"Settings that the starter takes too:\n" + shared.FlagUsages() +
 		"\nSettings of the worker alone:\n" + own.FlagUsages() +

@@ -159,6 +159,7 @@ var notReturned = map[string]string{
 	"tier.ErrChanged":         "is inside a tier.FilesError",
 	"tier.ErrNoBucket":        "is inside a tier.FilesError",
 	"bucket.AnswerError":      "is inside a tier.FilesError, which asks it for the status",
+	"cluster.ErrNoRule":       "every statement of the product has a rule, which its golden files record",
 	"store.ErrReadOnly":       "the starter reads; a worker has the writing client",
 	"keyring.ErrNoKey":        "a worker encrypts with the first of its keys; only the starter may lack one",
 	"fact.ErrDocument":        "the starter reads documents",

@@ -265,8 +265,7 @@ func rowText(key string, row tableRow) string {
 
 // readRows returns the rows by their keys.
 func readRows(ctx context.Context, conn driver.Conn, t replayedTable, arg any) (map[string]tableRow, error) {
-	var key string
-	err := conn.QueryRow(ctx, "SELECT sorting_key FROM system.tables WHERE database = currentDatabase() AND name = ?", t.name).Scan(&key)
+	key, err := eventlog.SortingKey(ctx, conn, t.name)
 	if err != nil {
 		return nil, fmt.Errorf("read table %q: %w", t.name, err)
 	}

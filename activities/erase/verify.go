@@ -239,8 +239,8 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 // tables searches all rows of the tables of a database, or of the current one if it is empty.
 func (s *search) tables(ctx context.Context, conn driver.Conn, database string) error {
 	var tables []string
-	err := table.Query(ctx, conn, table.Column(&tables), `SELECT name FROM system.tables WHERE database = if($1 = '', currentDatabase(), $1) AND engine LIKE '%MergeTree'
-		AND name NOT IN ($2, if($1 = '', 'events_raw', '')) ORDER BY name`, database, secretsTable)
+	err := table.Query(ctx, conn, table.Column(&tables), `SELECT `+eventlog.TableName+` AS name FROM system.tables
+		WHERE database = if($1 = '', currentDatabase(), $1) AND engine LIKE '%MergeTree' AND name NOT IN ($2, if($1 = '', 'events_raw', '')) ORDER BY name`, database, secretsTable)
 	if err != nil {
 		return fmt.Errorf("list tables: %w", err)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog/cluster"
 )
 
 // Defaults and bounds of a connection pool.
@@ -33,10 +35,15 @@ type ConnectOptions struct {
 	MaxOpenConns int
 	// RootCAs are the accepted authorities of a server's certificate. Default: those of the system.
 	RootCAs *x509.CertPool
+	// Cluster is the name of the cluster that the tables are on, as in package cluster. Default: none, they are on one server.
+	Cluster string
+	// UsageDays is how many days the table of usage keeps a row. Default: [DefaultUsageDays]. See [KeepUsage].
+	UsageDays int
 }
 
-// Connect opens a connection pool over ClickHouse's HTTP interface and checks that the server answers. The dsn has
-// the form http://user:password@host:8123/database, or https. The caller closes the pool.
+// Connect opens a connection pool and checks that the server answers. The dsn has the form
+// http://user:password@host:8123/database or https for ClickHouse's HTTP interface, and clickhouse://user:password@host:9000/database
+// or clickhouses for its native protocol, the second ones with TLS. The caller closes the pool.
 func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn, error) {
 	o, err := parseDSN(dsn)
 	if err != nil {
@@ -45,18 +52,24 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 	if o.TLS != nil && opts.RootCAs != nil {
 		o.TLS.RootCAs = opts.RootCAs
 	}
-	if o.Protocol != clickhouse.HTTP {
-		return nil, fmt.Errorf("parse clickhouse address: want http://host:8123/database or https://, the HTTP interface")
+	if !clusterName.MatchString(opts.Cluster) {
+		return nil, fmt.Errorf("cluster %q: want letters, digits and signs such as - and _, or a macro such as {cluster}", opts.Cluster)
 	}
 	o.MaxOpenConns = cmp.Or(opts.MaxOpenConns, DefaultMaxOpenConns)
 	o.MaxIdleConns = o.MaxOpenConns
 	o.DialTimeout = dialTimeout
 	o.ReadTimeout = readTimeout
-	if o.TLS != nil {
+	if o.TLS != nil && o.Protocol == clickhouse.HTTP {
 		// The driver makes ClickHouse identify a user without a password by its certificate, and none is ever shown.
 		o.HttpHeaders = map[string]string{"X-ClickHouse-SSL-Certificate-Auth": "off"}
 	}
-	return open(ctx, o)
+	if opts.Cluster != "" {
+		if o.Settings == nil {
+			o.Settings = clickhouse.Settings{}
+		}
+		maps.Copy(o.Settings, clusterSettings)
+	}
+	return open(ctx, o, opts)
 }
 
 // Address returns an address without user, password and settings, for people and logs.
@@ -83,21 +96,35 @@ func readURL(dsn string) (*url.URL, error) {
 		u.Host += "," + others
 	}
 	if err != nil || strings.Contains(u.Path, "@") || u.User == nil && strings.Contains(dsn, "@") {
-		return nil, errors.New("it is no URL: want http://user:password@host:8123/database or https://; " +
+		return nil, errors.New("it is no URL: want http://user:password@host:8123/database or https://, or clickhouse:// with port 9000; " +
 			"write / ? # @ % in a password as %2F %3F %23 %40 %25")
 	}
 	return u, nil
 }
 
-// parseDSN is [clickhouse.ParseDSN] with errors that contain no part of the password. https needs no other setting.
+// The schemes of addresses, and whether each speaks TLS.
+var schemes = map[string]bool{"http": false, "https": true, "clickhouse": false, nativeTLS: true}
+
+// nativeTLS is the scheme of the native protocol with TLS, which the driver doesn't know.
+const nativeTLS = "clickhouses"
+
+// parseDSN is [clickhouse.ParseDSN] with errors that contain no part of the password. https and clickhouses need no other
+// setting.
 func parseDSN(dsn string) (*clickhouse.Options, error) {
 	u, err := readURL(dsn)
 	if err != nil {
 		return nil, err
 	}
-	if settings := u.Query(); u.Scheme == "https" && !settings.Has("secure") {
+	secure, known := schemes[u.Scheme]
+	if !known {
+		return nil, errors.New("want http://host:8123/database or https://, the HTTP interface, or clickhouse://host:9000/database or clickhouses://, the native protocol")
+	}
+	if settings := u.Query(); secure && !settings.Has("secure") {
 		settings.Set("secure", "true")
 		u.RawQuery = settings.Encode()
+	}
+	if u.Scheme == nativeTLS {
+		u.Scheme = "clickhouse"
 	}
 	o, err := clickhouse.ParseDSN(u.String())
 	if err != nil {
@@ -122,7 +149,7 @@ func withoutSecrets(err error, u *url.URL) error {
 	return errors.New(said)
 }
 
-func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {
+func open(ctx context.Context, o *clickhouse.Options, opts ConnectOptions) (driver.Conn, error) {
 	conn, err := clickhouse.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse at %q: %w", o.Addr, err)
@@ -131,7 +158,11 @@ func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
-	return &describedConn{Conn: conn, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
+	described := &describedConn{Conn: conn, options: o, opts: opts, columns: map[string][]clickhouse.ColumnNameAndType{}}
+	if opts.Cluster == "" {
+		return described, nil
+	}
+	return &clusterConn{described, cluster.Target{Name: opts.Cluster, Database: databaseOf(o)}}, nil
 }
 
 // reach has the connection ask the server for its version, as it does before its first statement. A ping would be a
@@ -161,7 +192,7 @@ func (c *describedConn) Neighbor(ctx context.Context, database string) (driver.C
 	o := *c.options
 	o.Auth.Database = database
 	o.Settings = maps.Clone(o.Settings)
-	return open(ctx, &o)
+	return open(ctx, &o, c.opts)
 }
 
 // describedConn remembers the columns of the tables that were written to. Without that, the client asks the server for
@@ -169,6 +200,7 @@ func (c *describedConn) Neighbor(ctx context.Context, database string) (driver.C
 type describedConn struct {
 	driver.Conn
 	options *clickhouse.Options
+	opts    ConnectOptions
 
 	mu sync.Mutex
 	// columns are the columns of a statement.

@@ -66,8 +66,7 @@ func (s *Store) RowHashes(ctx context.Context, t Table) iter.Seq2[RowHash, error
 }
 
 func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool) error {
-	var key string
-	err := s.conn.QueryRow(ctx, `SELECT sorting_key FROM system.tables WHERE database = currentDatabase() AND name = ?`, t.Name).Scan(&key)
+	key, err := SortingKey(ctx, s.conn, t.Name)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -154,6 +155,9 @@ func (x *Eraser) Apply(ctx context.Context) error {
 		if table == "events_raw" {
 			where += ` OR (stream, seq, event_id, checksum) IN (SELECT stream, seq, event_id, checksum FROM ` + noted + `seq > 0)`
 		}
+		if err := x.synced(ctx, "erasing_raw"); err != nil {
+			return err
+		}
 		if err := x.Exec(ctx, "ALTER TABLE "+table+" DELETE WHERE "+where); err != nil {
 			return fmt.Errorf("delete from %s: %w", table, err)
 		}
@@ -180,13 +184,29 @@ func (x *Eraser) Exec(ctx context.Context, sql string, args ...any) error {
 	return x.conn.Exec(ctx, sql, args...)
 }
 
-// mutated waits until the server has done all mutations of the table.
+// synced has each replica of a table catch up with the inserts and mutations so far. On a single server there is nothing
+// to catch up with.
+func (x *Eraser) synced(ctx context.Context, table string) error {
+	if clusterOf(x.conn).Name == "" {
+		return nil
+	}
+	if err := x.Exec(ctx, "SYSTEM SYNC REPLICA "+Identifier(table)); err != nil {
+		return fmt.Errorf("wait for the replicas of %s: %w", table, err)
+	}
+	return nil
+}
+
+// mutated waits until the servers have done all mutations of the table.
 func (x *Eraser) mutated(ctx context.Context, table string) error {
+	if err := x.synced(ctx, table); err != nil {
+		return err
+	}
+	on := clusterOf(x.conn)
 	return poll.Until(ctx, pollMutation, func() (bool, error) {
 		var left uint64
 		var failed string
-		err := x.row(ctx, []any{&left, &failed}, `SELECT count(), anyLast(latest_fail_reason) FROM system.mutations
-			WHERE database = currentDatabase() AND table = ? AND NOT is_done`, table)
+		err := x.row(ctx, []any{&left, &failed}, `SELECT count(), anyLast(latest_fail_reason) FROM `+on.System("mutations")+`
+			WHERE database = `+on.CurrentDatabase()+` AND table = ? AND NOT is_done`, on.Local(table))
 		switch {
 		case err != nil:
 			return false, fmt.Errorf("look at the mutations of %s: %w", table, err)
@@ -213,17 +233,22 @@ func (x *Eraser) Purge(ctx context.Context, at time.Time) error {
 
 // PurgeTables is [Eraser.Purge] for other tables.
 func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string) error {
+	on := clusterOf(x.conn)
+	tables = slices.Clone(tables)
+	for i, table := range tables {
+		tables[i] = on.Local(table)
+	}
 	return poll.Until(ctx, pollParts, func() (bool, error) {
 		var left []string
-		err := x.row(ctx, []any{&left}, `SELECT groupUniqArray(table) FROM system.parts
-			WHERE database = currentDatabase() AND has(?, table) AND NOT active AND remove_time <= fromUnixTimestamp(?)`, tables, at.Unix())
+		err := x.row(ctx, []any{&left}, `SELECT groupUniqArray(table) FROM `+on.System("parts")+`
+			WHERE database = `+on.CurrentDatabase()+` AND has(?, table) AND NOT active AND remove_time <= fromUnixTimestamp(?)`, tables, at.Unix())
 		if err != nil {
 			return false, fmt.Errorf("look for the old parts of tables: %w", err)
 		}
 		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped:
 		// also one that does not exist. No partition of ours has this id.
 		for _, table := range left {
-			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
+			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(strings.TrimSuffix(table, on.Local("")))+" DROP PARTITION ID 'none'"); err != nil {
 				return false, fmt.Errorf("have old parts of %s removed: %w", table, err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
@@ -18,7 +19,11 @@ const forgetful = time.Nanosecond
 // that has the streams in memory sees the erasure as soon as the audit stream records it.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	eraseAndReduce(t, database(t))
+}
+
+func eraseAndReduce(t *testing.T, conn driver.Conn) {
+	t.Helper()
 	s := eventlog.New(conn, eventlog.Options{Lease: forgetful})
 	const gone, shared = "session/p/u/a/gone", "project/p"
 	_, err := s.Append(t.Context(), gone, events("g", 3))

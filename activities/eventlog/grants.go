@@ -1,13 +1,16 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/eventlog/cluster"
 	"axiommind/schema"
 )
 
@@ -57,6 +60,9 @@ func (r Right) String() string {
 const (
 	// rightsOfTables are the rights needed to exchange a table in use for its shadow table.
 	rightsOfTables = "SELECT, INSERT, CREATE TABLE, DROP TABLE"
+	// rightsOfCluster are the rights needed to run statements ON CLUSTER, to make Distributed tables, and to have replicas
+	// catch up.
+	rightsOfCluster = "CLUSTER, REMOTE, SYSTEM SYNC REPLICA"
 	// rightsOfScratches are the rights needed to make tables and views in a scratch database, and to drop it.
 	rightsOfScratches = "SELECT, INSERT, ALTER, TRUNCATE, OPTIMIZE, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP DATABASE, DROP TABLE, DROP VIEW"
 )
@@ -101,6 +107,20 @@ func Roles(database string) ([]Role, error) {
 	}, nil
 }
 
+// RolesOn returns the roles for a database that may be on a cluster.
+func RolesOn(on cluster.Target) ([]Role, error) {
+	roles, err := Roles(on.Database)
+	if err != nil || on.Name == "" {
+		return roles, err
+	}
+	for i, role := range roles {
+		if role.Name != RoleReader {
+			roles[i].Rights = append(slices.Clone(role.Rights), Right{What: rightsOfCluster, On: "*.*"})
+		}
+	}
+	return roles, nil
+}
+
 // secretsTable contains the keys and the fingerprints of erasures.
 const secretsTable = "erasure_secrets"
 
@@ -115,7 +135,7 @@ func Grant(ctx context.Context, conn driver.Conn) ([]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles, err := Roles(database)
+	roles, err := RolesOn(cluster.Target{Name: clusterOf(conn).Name, Database: database})
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +171,9 @@ func DatabaseOf(dsn string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parse clickhouse address: %w", err)
 	}
-	if o.Auth.Database == "" {
-		return "default", nil
-	}
-	return strings.TrimPrefix(o.Auth.Database, "/"), nil
+	return databaseOf(o), nil
+}
+
+func databaseOf(o *clickhouse.Options) string {
+	return cmp.Or(strings.TrimPrefix(o.Auth.Database, "/"), "default")
 }

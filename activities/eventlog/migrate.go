@@ -82,6 +82,9 @@ func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migr
 			return state.Pending[:i], fmt.Errorf("record migration %d %q: %w", m.Version, m.Name, err)
 		}
 	}
+	if UsageDays(conn) != DefaultUsageDays {
+		return state.Pending, KeepUsage(ctx, conn)
+	}
 	return state.Pending, nil
 }
 

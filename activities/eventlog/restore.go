@@ -51,7 +51,7 @@ func MissingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	var missing []string
 	for _, m := range program {
 		for _, name := range m.Creates() {
-			if !there[name] {
+			if !there[name] || slices.Contains(m.Tables(), name) && !there[clusterOf(conn).Local(name)] {
 				missing = append(missing, name)
 			}
 		}

@@ -50,8 +50,12 @@ func Map[K comparable, V any](into map[K]V, fill func(rows driver.Rows, key *K, 
 	}
 }
 
-// InsertBlock sends one block, to which add adds its n rows or columns.
+// InsertBlock sends one block, to which add adds its n rows or columns. On a cluster it may wait for its turn.
 func InsertBlock(ctx context.Context, conn preparer, sql string, n int, add func(b driver.Batch, i int) error) error {
+	return taking(ctx, func() error { return insertBlock(ctx, conn, sql, n, add) })
+}
+
+func insertBlock(ctx context.Context, conn preparer, sql string, n int, add func(b driver.Batch, i int) error) error {
 	batch, err := conn.PrepareBatch(ctx, sql)
 	if err != nil {
 		return err

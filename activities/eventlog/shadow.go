@@ -113,11 +113,12 @@ func (s *Store) EndSwitch(ctx context.Context, id string, projectors ...Projecto
 // blocks.
 func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 
-// tablesOf returns the comments of the tables of a database by their names.
+// tablesOf returns the comments of the tables of a database by their names. On a cluster the local tables have them.
 func (s *Store) tablesOf(ctx context.Context, database string) (map[string]string, error) {
 	out := map[string]string{}
+	suffix := clusterOf(s.conn).Local("")
 	err := s.query(ctx, Map(out, func(rows driver.Rows, name, comment *string) error { return rows.Scan(name, comment) }),
-		`SELECT name, comment FROM system.tables WHERE database = ?`, database)
+		`SELECT left(name, length(name) - length(?)), comment FROM system.tables WHERE database = ? AND endsWith(name, ?)`, suffix, database, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("list tables of %q: %w", database, err)
 	}
@@ -152,8 +153,13 @@ func (sh *Shadow) begin(ctx context.Context, projectors []Projector) error {
 	// It must never be replaced by a later one, which knows of events that the tables lack. So it is made under a name of
 	// its own: to be given the right one succeeds only once.
 	own := fmt.Sprintf("%s_%d", horizon, rand.Uint64())
-	err = sh.home.Exec(ctx, "CREATE TABLE "+sh.table(own)+` ENGINE = MergeTree ORDER BY stream AS
-		SELECT stream, max(seq) AS last_seq, argMax(ts, seq) AS last_ts FROM events_raw GROUP BY stream`)
+	err = sh.home.Exec(ctx, "CREATE TABLE "+sh.table(own)+` (stream String, last_seq UInt64, last_ts DateTime64(6, 'UTC'))
+		ENGINE = MergeTree ORDER BY stream`)
+	if err != nil {
+		return err
+	}
+	err = sh.home.Exec(withSyncInsert(ctx), "INSERT INTO "+sh.table(own)+` SELECT stream, max(seq), argMax(ts, seq)
+		FROM events_raw GROUP BY stream`)
 	if err != nil {
 		return err
 	}

@@ -152,8 +152,12 @@ func TestRetryableNames(t *testing.T) {
 
 func TestConnect(t *testing.T) {
 	t.Parallel()
-	_, err := eventlog.Connect(t.Context(), "clickhouse://localhost:9000/default", eventlog.ConnectOptions{})
-	require.ErrorContains(t, err, "want http://")
+	for _, dsn := range []string{"tcp://localhost:9000/default", "localhost:8123"} {
+		_, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+		require.ErrorContains(t, err, "want http://")
+	}
+	_, err := eventlog.Connect(t.Context(), "http://localhost:8123/default", eventlog.ConnectOptions{Cluster: "a' b"})
+	require.ErrorContains(t, err, "want letters, digits")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().String()

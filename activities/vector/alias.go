@@ -200,7 +200,7 @@ func (c *Client) EnsureCollection(ctx context.Context, collection string) (class
 			return c.createCollection(ctx, collection)
 		}
 	}
-	return class, c.ensureClass(ctx, schema.EntryClass(class))
+	return class, c.ensureClass(ctx, c.entryClass(class))
 }
 
 func (c *Client) createCollection(ctx context.Context, collection string) (class string, err error) {
@@ -212,7 +212,7 @@ func (c *Client) createCollection(ctx context.Context, collection string) (class
 	if len(made) > 0 {
 		class = made[len(made)-1].Class
 	}
-	if err := c.ensureClass(ctx, schema.EntryClass(class)); err != nil {
+	if err := c.ensureClass(ctx, c.entryClass(class)); err != nil {
 		return "", err
 	}
 	return class, c.Point(ctx, collection, class)

@@ -33,6 +33,8 @@ type ClientConfig struct {
 	APIKey string
 	// RootCAs are the certificate authorities for the server's certificate. Default: those of the system.
 	RootCAs *x509.CertPool
+	// Replicas is the replication factor of new classes. Default: 1.
+	Replicas int
 	// Writer opens the writer. Default: none, and the client only reads.
 	Writer store.Open
 	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
@@ -50,6 +52,7 @@ type Client struct {
 	headers    map[string]string
 	url, host  string
 	readyDelay time.Duration
+	replicas   int
 	patience   func(error) time.Duration
 
 	mu sync.Mutex
@@ -85,7 +88,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}
 	return &Client{
 		cached: map[string]cachedClass{}, writer: writer, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
-		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay), patience: cfg.Patience,
+		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay), replicas: cfg.Replicas, patience: cfg.Patience,
 	}, nil
 }
 
@@ -178,18 +181,8 @@ func (c *Client) deleteTenants(ctx context.Context, collection string, tenants [
 
 // Tenants returns the names of the collection's tenants. If there is no such collection, it returns none.
 func (c *Client) Tenants(ctx context.Context, collection string) ([]string, error) {
-	class, err := c.class(ctx, collection)
-	if err != nil {
-		return nil, err
-	}
-	var tenants []struct {
-		Name string `json:"name"`
-	}
-	if err := c.request(ctx, "list tenants", http.MethodGet, classPath(class)+"/tenants", nil, &tenants); err != nil {
-		// The server answers 422 for an unknown class.
-		if exists, existsErr := c.exists(ctx, class); existsErr == nil && !exists {
-			return nil, nil
-		}
+	tenants, err := c.tenants(ctx, collection)
+	if err != nil || tenants == nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(tenants))

@@ -305,7 +305,7 @@ func (r *rebuild) begin(ctx context.Context) error {
 	if r.New == "" {
 		r.New = schema.VectorGeneration(r.collection, last+1)
 	}
-	if err := r.client.ensureClass(ctx, schema.EntryClass(r.New)); err != nil {
+	if err := r.client.ensureClass(ctx, r.client.entryClass(r.New)); err != nil {
 		return err
 	}
 	if _, err := r.log.AsWriter(ctx, r.stream(), schema.StreamHead{}); err != nil {

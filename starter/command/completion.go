@@ -257,7 +257,7 @@ func stored(find func(context.Context, driver.Conn, Request) ([]Suggestion, erro
 			return nil
 		}
 		// There is no retry if the server is unreachable.
-		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
+		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster})
 		if err != nil {
 			return nil
 		}

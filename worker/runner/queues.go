@@ -3,7 +3,10 @@ package runner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"go.temporal.io/sdk/worker"
 
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -27,8 +30,52 @@ func checkQueues(c *service.Config) error {
 			return fmt.Errorf("--task-queue %q: a worker serves it with --eraser-dsn only", name)
 		}
 	}
+	for setting, given := range map[string][]string{"--queue-rate": c.QueueRates, "--worker-rate": c.WorkerRates} {
+		if _, err := rates(setting, given); err != nil {
+			return err
+		}
+	}
 	if !slices.ContainsFunc(schema.TaskQueues(), func(queue string) bool { return serves(c, queue) }) {
 		return fmt.Errorf("--task-queue %q: --no-queue switches it off, and no other task queue is named", schema.QueueMemory)
 	}
 	return nil
+}
+
+// rates returns the rates that a setting gives, by task queue.
+func rates(setting string, given []string) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, one := range given {
+		queue, number, _ := strings.Cut(one, "=")
+		rate, err := strconv.ParseFloat(number, 64)
+		switch {
+		case !slices.Contains(schema.TaskQueues(), queue):
+			return nil, fmt.Errorf("%s %q: want a task queue and a number, as in %s=20; the task queues are %s", setting, one, schema.QueueVector, strings.Join(schema.TaskQueues(), ", "))
+		case err != nil || !(rate > 0 && rate <= service.MaxModelRate):
+			return nil, fmt.Errorf("%s %q: want a number above 0 and up to %d behind the =", setting, one, int(service.MaxModelRate))
+		case queue == schema.QueueModel && setting == "--queue-rate":
+			return nil, fmt.Errorf("%s %q: give it by --model-rate", setting, one)
+		}
+		out[queue] = rate
+	}
+	return out, nil
+}
+
+// paced sets the rates and the pollers of the settings, which [checkQueues] has checked.
+func paced(c *service.Config, queue string, o worker.Options) worker.Options {
+	all, _ := rates("--queue-rate", c.QueueRates)
+	own, _ := rates("--worker-rate", c.WorkerRates)
+	if rate := all[queue]; rate > 0 {
+		o.TaskQueueActivitiesPerSecond = rate
+	}
+	o.WorkerActivitiesPerSecond = own[queue]
+	if c.MaxPollers == 0 {
+		return o
+	}
+	// A worker of workflows needs two: one of them takes the tasks of workflows that it remembers.
+	most := max(c.MaxPollers, 2)
+	scaled := worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{
+		InitialNumberOfPollers: min(most, 5), MinimumNumberOfPollers: 1, MaximumNumberOfPollers: most,
+	})
+	o.WorkflowTaskPollerBehavior, o.ActivityTaskPollerBehavior = scaled, scaled
+	return o
 }

@@ -32,6 +32,8 @@ func TestTaskQueues(t *testing.T) {
 		{service.Config{TaskQueues: []string{schema.QueueMemory}, Servers: noQueue}, nil, `--task-queue "axiommind-memory": --no-queue switches it off, and no other task queue is named`},
 		{service.Config{TaskQueues: []string{schema.QueueErase}}, nil, `--task-queue "axiommind-erase": a worker serves it with --eraser-dsn only`},
 		{service.Config{TaskQueues: []string{"모델"}}, nil, `--task-queue "모델": want one of axiommind, axiommind-model, axiommind-vector, axiommind-memory, axiommind-erase`},
+		{service.Config{QueueRates: []string{"axiommind-vector=0"}}, nil, `--queue-rate "axiommind-vector=0": want a number above 0 and up to 100000 behind the =`},
+		{service.Config{QueueRates: []string{"axiommind-model=1"}}, nil, `--queue-rate "axiommind-model=1": give it by --model-rate`},
 	} {
 		if err := checkQueues(&c.cfg); c.err != "" {
 			require.EqualError(t, err, c.err)
@@ -39,4 +41,19 @@ func TestTaskQueues(t *testing.T) {
 		}
 		require.ElementsMatch(t, c.serves, slices.DeleteFunc(schema.TaskQueues(), func(q string) bool { return !serves(&c.cfg, q) }))
 	}
+}
+
+// Each task queue has its own rates, and pollers that follow the backlog if the settings say so.
+func TestPaced(t *testing.T) {
+	t.Parallel()
+	cfg := service.Config{QueueRates: []string{"axiommind-vector=20"}, WorkerRates: []string{"axiommind-vector=2.5", "axiommind-model=1"}, ModelRate: 7}
+	require.NoError(t, checkQueues(&cfg))
+	options := workerOptions(cfg)
+	index, model := paced(&cfg, schema.QueueVector, options[schema.QueueVector]), paced(&cfg, schema.QueueModel, options[schema.QueueModel])
+	require.Equal(t, []float64{20, 2.5, 7, 1}, []float64{
+		index.TaskQueueActivitiesPerSecond, index.WorkerActivitiesPerSecond, model.TaskQueueActivitiesPerSecond, model.WorkerActivitiesPerSecond,
+	})
+	require.Nil(t, index.ActivityTaskPollerBehavior)
+	cfg.MaxPollers = 1
+	require.NotNil(t, paced(&cfg, schema.QueueMain, options[schema.QueueMain]).WorkflowTaskPollerBehavior)
 }

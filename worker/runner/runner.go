@@ -128,6 +128,9 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		ready()
 	}
 	go rooms.indexes.Follow(ctx, logger)
+	if cfg.WeaviateIdle > 0 {
+		go rooms.indexes.KeepIdle(ctx, cfg.WeaviateIdle, cfg.WeaviateIdleState, logger)
+	}
 	if cfg.BuildID != "" {
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
@@ -322,7 +325,7 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 		if !serves(&cfg, queue) {
 			continue
 		}
-		o := options[queue]
+		o := paced(&cfg, queue, options[queue])
 		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, deploymentOptions(&cfg)
 		o.StickyScheduleToStartTimeout = cfg.Timing.WithDefaults().Sticky
 		o.Interceptors = []interceptor.WorkerInterceptor{

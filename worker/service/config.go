@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
+	"axiommind/activities/vector"
 	"axiommind/schema"
 	"axiommind/worker/settings"
 	"axiommind/worker/statedir"
@@ -72,7 +73,15 @@ type Config struct {
 	// Deployment, which counts only with a BuildID.
 	BuildID, Deployment string
 	MemoryMiB           int
-	LogLevel            string
+	// QueueRates and WorkerRates are most activities a second by task queue, as in axiommind-vector=20: of all workers together,
+	// and of this one.
+	QueueRates, WorkerRates []string
+	// WeaviateIdle is 0 if all tenants stay active. WeaviateIdleState is that of the others.
+	WeaviateIdle      time.Duration
+	WeaviateIdleState vector.IdleState
+	// MaxPollers is 0 for the SDK's fixed number of pollers.
+	MaxPollers int
+	LogLevel   string
 
 	// Timing holds the durations that background work waits for. Tests set it, no flag does.
 	Timing schema.Timing

@@ -102,7 +102,7 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 		return nil, err
 	}
 	err = retryConnect(ctx, cfg.Servers, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
-		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
+		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster, UsageDays: cfg.UsageDays})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{settings.Explain(cfg.ClickHouseAddress(), err)}
 		}
@@ -131,7 +131,7 @@ func connectWeaviate(ctx context.Context, cfg Config, writer store.Open) (*vecto
 	// The writer requests the server's version without a context. A server that accepts connections and
 	// never answers would block it until the request times out.
 	go func() {
-		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots, Writer: writer, Patience: cfg.Patience})
+		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots, Writer: writer, Replicas: cfg.WeaviateReplicas, Patience: cfg.Patience})
 		if err == nil {
 			_, err = c.Ready(ctx)
 		}

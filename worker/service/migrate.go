@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/eventlog/cluster"
 )
 
 // Migration brings ClickHouse's database up to date, and makes the roles of its users.
@@ -45,6 +46,9 @@ func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, ou
 	if err != nil {
 		return err
 	}
+	if err := eventlog.KeepUsage(ctx, conn); err != nil {
+		return err
+	}
 	for _, a := range applied {
 		_, _ = fmt.Fprintf(out, "migrated %d %s\n", a.Version, a.Name)
 	}
@@ -69,12 +73,21 @@ func printGrants(cfg Config, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	roles, err := eventlog.Roles(database)
+	on := cluster.Target{Name: cfg.Cluster, Database: database}
+	roles, err := eventlog.RolesOn(on)
 	if err != nil {
 		return err
 	}
 	for _, role := range roles {
-		_, err = io.WriteString(out, strings.Join(role.Statements(), ";\n")+";\n")
+		for _, statement := range role.Statements() {
+			onCluster, err := on.Rewrite(statement)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(out, strings.Join(onCluster, ";\n")+";\n"); err != nil {
+				return err
+			}
+		}
 	}
-	return err
+	return nil
 }

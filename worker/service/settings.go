@@ -6,6 +6,7 @@ import (
 
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/activities/vector"
 	"axiommind/schema"
 	"axiommind/worker/settings"
 )
@@ -96,6 +97,14 @@ func (c *Config) run() []settings.Setting {
 		{Name: "task-queue", Into: &c.TaskQueues, Absent: "all",
 			Usage: "task queue that this worker serves: `" + strings.Join(schema.TaskQueues(), "`, `") + "`; repeat for more",
 			More:  ", in the variable separated as in `PATH`, in the file as a list. Each one needs [a worker](operating.md#run-workers)"},
+		{Name: "weaviate-idle", Into: &c.WeaviateIdle, Absent: "never", Usage: "how long a project may be without an event before its tenants in Weaviate leave the memory, such as `720h`",
+			More: "; the next search or write loads them again"},
+		{Name: "weaviate-idle-state", Into: oneOf(&c.WeaviateIdleState, vector.IdleInactive, vector.IdleOffloaded), Default: string(vector.IdleInactive),
+			Usage: "where they are then: `inactive`, on the server's disk, or `offloaded`, in its bucket", More: ", which needs Weaviate's module `offload-s3`"},
+		{Name: "queue-rate", Into: &c.QueueRates, Absent: "no limit", Usage: "most activities a second of a task queue, of all workers together, as `axiommind-vector=20`; repeat for more",
+			More: ". That of `axiommind-model` is `--model-rate`"},
+		{Name: "worker-rate", Into: &c.WorkerRates, Absent: "no limit", Usage: "most activities a second of a task queue on this worker alone, as `axiommind-vector=20`; repeat for more"},
+		{Name: "max-pollers", Into: count(&c.MaxPollers, 0), Default: "0", Absent: "0, two that stay", Usage: "most pollers of each task queue: their number then follows the backlog (0: two, always)"},
 		{Name: "stop-timeout", Into: &c.StopTimeout, Default: DefaultStopTimeout, Usage: "how long running activities may take to end on a stop"},
 		{Name: "metrics-address", Into: &c.MetricsAddress, Absent: "none", Usage: "host:port that serves the counts of `starter health` at `/metrics`, for Prometheus",
 			More: ", as gauges `axiommind_memory_<count>{project=\"…\"}`. Anyone who reaches it sees the names of projects: the worker warns if it is not loopback"},

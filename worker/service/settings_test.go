@@ -22,7 +22,7 @@ func TestEverySettingIsListed(t *testing.T) {
 			into = append(into, v.Pointer())
 		}
 	}
-	checked := []string{"ModelReads", "ModelRate", "DoneReports", "Facts", "BuildID", "Deployment"} // by a func
+	checked := []string{"ModelReads", "ModelRate", "DoneReports", "Facts", "BuildID", "Deployment", "WeaviateIdleState", "MaxPollers"} // by a func
 	keys := []string{"APIKey", "KeyVariable", "TemporalAPIKey", "WeaviateAPIKey", "Secret"}
 	loaded := []string{"Timing", "RefusedTimeout", "SecretFiles", "State", "EmbedderByDefault", "Gemini", "BatchSize", "sources", "flags"}
 	none := slices.Concat(checked, keys, loaded)

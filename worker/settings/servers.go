@@ -40,8 +40,11 @@ type Servers struct {
 	PayloadKeyFile                  string
 	TLSCA                           string
 	ClickHouseDSN                   string
+	Cluster                         string
 	WeaviateURL                     string
 	WeaviateAPIKey                  string
+	WeaviateReplicas                int
+	UsageDays                       int
 	NoUsage                         bool
 	NoQueue                         bool
 	ConnectTimeout                  time.Duration
@@ -72,9 +75,15 @@ func (s *Servers) Settings() []Setting {
 			Usage: "file of the keys that [encrypt Temporal's data](operating.md#encrypt-temporals-data)", More: "; the same for all workers, starters and hooks"},
 		{Name: "tls-ca", Into: &s.TLSCA, Absent: "only the system's", Readers: Hooks, Usage: "PEM file of authorities that servers' certificates may come from, besides the system's",
 			More: "; the servers are Temporal, ClickHouse and Weaviate"},
-		{Name: "clickhouse-dsn", Into: &s.ClickHouseDSN, Default: DefaultClickHouseDSN, Readers: Hooks, Usage: "ClickHouse's HTTP address and database",
-			More: ", with HTTP or HTTPS: `http://user:password@host:8123/database`; signs such as `/`, `?`, `#` and `@` in a password are written `%2F`, `%3F`, `%23`, `%40`"},
+		{Name: "clickhouse-dsn", Into: &s.ClickHouseDSN, Default: DefaultClickHouseDSN, Readers: Hooks, Usage: "ClickHouse's address and database",
+			More: ", with HTTP or HTTPS: `http://user:password@host:8123/database`, or with [the native protocol](operating.md#the-native-protocol); signs such as `/`, `?`, `#` and `@` in a password are written `%2F`, `%3F`, `%23`, `%40`"},
+		{Name: "cluster", Into: &s.Cluster, Absent: "none, one server", Readers: Hooks, Usage: "name of the [cluster of ClickHouse](operating.md#a-cluster-of-clickhouse) that the tables are on",
+			More: ", or a macro such as `{cluster}`; the same for all programs"},
 		{Name: "weaviate-url", Into: &s.WeaviateURL, Default: DefaultWeaviateURL, Usage: "Weaviate's address", More: "; its key is in `WEAVIATE_API_KEY`"},
+		{Name: "weaviate-replicas", Into: &s.WeaviateReplicas, Default: 1, Readers: Worker, Usage: "servers of Weaviate that have each project's vectors",
+			More: "; it counts for new collections: `starter rebuild vectors` makes some"},
+		{Name: "usage-days", Into: &s.UsageDays, Default: 730, Usage: "days after which ClickHouse forgets that an entry was returned; `worker migrate` applies a change",
+			More: ". The events stay, as all events do"},
 		{Name: "no-usage", Into: &s.NoUsage, Usage: "do not note which memories a search or a context returns; `health` then counts them as never retrieved"},
 		{Name: "no-queue", Into: &s.NoQueue, Readers: Hooks,
 			Usage: "switch memory off: `enqueue`, hooks, `watch` and `queue flush` do nothing, and say so; a worker keeps\nthe backlog and processes none of it"},

@@ -31,6 +31,8 @@ type Writer interface {
 	CreateClass(context.Context, schema.WeaviateClass) error
 	DeleteClass(ctx context.Context, class string) error
 	CreateTenant(ctx context.Context, class, tenant string) error
+	// SetTenants changes the states of tenants, as ACTIVE, INACTIVE or OFFLOADED.
+	SetTenants(ctx context.Context, class string, tenants []string, status string) error
 	DeleteTenants(ctx context.Context, class string, tenants []string) error
 	// Put inserts or replaces objects. It returns the results in the order of the server, which may leave some out.
 	Put(ctx context.Context, class, tenant string, objects []Object) ([]Result, error)
@@ -54,6 +56,9 @@ func (ReadOnly) DeleteClass(context.Context, string) error { return ErrReadOnly 
 
 // CreateTenant implements [Writer].
 func (ReadOnly) CreateTenant(context.Context, string, string) error { return ErrReadOnly }
+
+// SetTenants implements [Writer].
+func (ReadOnly) SetTenants(context.Context, string, []string, string) error { return ErrReadOnly }
 
 // DeleteTenants implements [Writer].
 func (ReadOnly) DeleteTenants(context.Context, string, []string) error { return ErrReadOnly }

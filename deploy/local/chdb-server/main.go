@@ -46,6 +46,7 @@ func run(args []string) error {
 	watch := flags.Bool("watch-stdin", false, "end when standard input is closed")
 	ephemeral := flags.Bool("ephemeral", false, "empty the data directory at the end")
 	grants := flags.StringArray("grant", nil, "right of the user, as GRANT SELECT ON db.*; repeat for more (default: all that stays in the directory)")
+	cluster := flags.String("cluster", "", "name of a cluster of one shard, this server, for tests")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil
@@ -69,7 +70,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("listen on %q: %w", *listen, err)
 	}
-	engine, err := chdb.Open(*library, *dir, *grants...)
+	engine, err := chdb.Open(*library, *dir, chdb.Options{Grants: *grants, Cluster: *cluster})
 	if err != nil {
 		return err
 	}

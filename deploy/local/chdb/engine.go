@@ -24,9 +24,11 @@ type Engine struct {
 	dir string
 	// grants are the rights of the user, if they differ from the default.
 	grants []string
-	mu     sync.Mutex
-	main   unsafe.Pointer
-	pool   pool
+	// cluster is the name of a cluster whose only server is this one, or "".
+	cluster string
+	mu      sync.Mutex
+	main    unsafe.Pointer
+	pool    pool
 	// Version is the engine's own version, such as "26.7.2.1".
 	Version string
 	// Timezone is the engine's time zone, such as "UTC".
@@ -41,9 +43,16 @@ type Stats struct {
 	WrittenRows, WrittenBytes uint64
 }
 
-// Open starts the engine of the shared library at path with its data in dir, which is created when absent. Grants
-// replace the rights of its user.
-func Open(path, dir string, grants ...string) (*Engine, error) {
+// Options are the options of an [Engine].
+type Options struct {
+	// Grants replace the rights of its user. Default: those that reach nothing outside.
+	Grants []string
+	// Cluster is the name of a cluster of one shard, this engine, so that tests can make Distributed tables. Default: none.
+	Cluster string
+}
+
+// Open starts the engine of the shared library at path with its data in dir, which is created when absent.
+func Open(path, dir string, o Options) (*Engine, error) {
 	lib, err := load(path)
 	if err != nil {
 		return nil, err
@@ -52,7 +61,7 @@ func Open(path, dir string, grants ...string) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve data directory %q: %w", dir, err)
 	}
-	e := &Engine{lib: lib, dir: abs, grants: grants}
+	e := &Engine{lib: lib, dir: abs, grants: o.Grants, cluster: o.Cluster}
 	if err := e.writeRights(); err != nil {
 		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
 	}
@@ -92,11 +101,21 @@ func (e *Engine) writeRights() error {
 		return err
 	}
 	users := filepath.Join(e.dir, usersFile)
-	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config>%s</clickhouse>\n", rights.Escape(users), smallParts)
+	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config>%s%s</clickhouse>\n", rights.Escape(users), smallParts, e.oneShard())
 	// No password: only the server in front of the engine connects to it, and that asks for the token.
 	return errors.Join(
 		os.WriteFile(users, rights.UsersXML("", "::/0", rights.EngineFixed(), e.grants...), 0o600),
 		os.WriteFile(filepath.Join(e.dir, configFile), config, 0o600))
+}
+
+// oneShard is the configuration of the cluster. An address with the port of the server is the server itself: nothing
+// listens there, and nothing connects.
+func (e *Engine) oneShard() string {
+	if e.cluster == "" {
+		return ""
+	}
+	return "<tcp_port>9000</tcp_port><remote_servers><" + e.cluster + "><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></" +
+		e.cluster + "></remote_servers>"
 }
 
 func (e *Engine) args() []string {

@@ -25,8 +25,8 @@ var insideEngines = []string{
 // forbid refuses a statement that reaches outside the server's own directory. It checks the text that the engine's
 // formatter writes, in which no comment, escaped identifier or unusual quote can hide a name. A statement without
 // suspicious names is not formatted. In a plain statement, strings do not count, because they are never taken for
-// names.
-func (s *session) forbid(sql string, params map[string]string, plain bool) error {
+// names. Where a cluster is configured, Distributed tables are allowed.
+func (s *session) forbid(sql string, params map[string]string, plain, clustered bool) error {
 	seen := sql
 	if plain {
 		if bare, ok := withoutStrings(sql); ok {
@@ -40,7 +40,11 @@ func (s *session) forbid(sql string, params map[string]string, plain bool) error
 	if err != nil {
 		return err
 	}
-	if name := reachesOutside(string(r.data), params); name != "" {
+	name := reachesOutside(string(r.data), params)
+	if clustered && name == "the engine distributed" {
+		name = "" // Its cluster is this server.
+	}
+	if name != "" {
 		return newException(codeAccessDenied, "ACCESS_DENIED",
 			"The local server refuses %s: it reaches files, programs or hosts outside the server's directory", name)
 	}

@@ -121,7 +121,7 @@ func (s *Server) run(ctx context.Context, req *request, out *response) error {
 		}
 		session.close()
 	}()
-	if err := session.forbid(req.whole(), req.params, plain); err != nil {
+	if err := session.forbid(req.whole(), req.params, plain, s.engine.cluster != ""); err != nil {
 		return err
 	}
 	if err := s.execute(ctx, session, req, out); err != nil {

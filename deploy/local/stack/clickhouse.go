@@ -39,6 +39,9 @@ func (s *Stack) startClickHouse(ctx context.Context) error {
 		for _, grant := range s.opts.ClickHouseGrants {
 			args = append(args, "--grant", grant)
 		}
+		if s.opts.ClickHouseCluster != "" {
+			args = append(args, "--cluster", s.opts.ClickHouseCluster)
+		}
 		return command{path: server, args: args, env: []string{"TZ=UTC", "AXIOMMIND_CHDB_TOKEN=" + s.secret}, watchesStdin: true}, nil
 	})
 }

@@ -44,6 +44,8 @@ type Options struct {
 	// ClickHouseGrants are the rights of ClickHouse's user, as GRANT SELECT ON db.*. Default: all that reach nothing
 	// outside the server's directory.
 	ClickHouseGrants []string
+	// ClickHouseCluster is the name of a cluster of one shard, for tests. Only the engine as a library has it.
+	ClickHouseCluster string
 	// Installed lets servers found on PATH replace the pinned ones.
 	Installed bool
 	// Ephemeral keeps no data: Temporal stays in memory, and ClickHouse removes

@@ -19,7 +19,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 	if err != nil {
 		return "", err
 	}
-	conn, err := eventlog.Connect(ctx, servers.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
+	conn, err := eventlog.Connect(ctx, servers.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: servers.Cluster})
 	if err != nil {
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}

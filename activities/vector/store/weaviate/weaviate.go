@@ -52,6 +52,15 @@ func (w *writer) CreateTenant(ctx context.Context, class, tenant string) error {
 	return w.api.Schema().TenantsCreator().WithClassName(class).WithTenants(models.Tenant{Name: tenant}).Do(ctx)
 }
 
+// SetTenants implements [store.Writer].
+func (w *writer) SetTenants(ctx context.Context, class string, tenants []string, status string) error {
+	all := make([]models.Tenant, len(tenants))
+	for i, name := range tenants {
+		all[i] = models.Tenant{Name: name, ActivityStatus: status}
+	}
+	return w.api.Schema().TenantsUpdater().WithClassName(class).WithTenants(all...).Do(ctx)
+}
+
 // DeleteTenants implements [store.Writer].
 func (w *writer) DeleteTenants(ctx context.Context, class string, tenants []string) error {
 	return w.api.Schema().TenantsDeleter().WithClassName(class).WithTenants(tenants...).Do(ctx)
