@@ -131,7 +131,7 @@ func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
-	return &describedConn{Conn: conn, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
+	return &describedConn{Conn: tracedConn{conn}, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
 }
 
 // reach has the connection ask the server for its version, as it does before its first statement. A ping would be a

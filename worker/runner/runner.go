@@ -36,6 +36,7 @@ import (
 	"axiommind/schema"
 	"axiommind/worker/service"
 	"axiommind/worker/statedir"
+	"axiommind/worker/tracing"
 	"axiommind/workflows"
 )
 
@@ -55,6 +56,20 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	if err != nil {
 		return err
 	}
+	telemetry := cfg.Telemetry("axiommind-worker", func(err error) { logger.Warn("traces or metrics are not sent", "reason", err) })
+	traces, err := tracing.Start(ctx, telemetry)
+	if err != nil { // The variables may be for another program.
+		logger.Warn("no traces are sent", "reason", err)
+	}
+	defer traces.Close()
+	cfg.TemporalTraces = traces.Interceptor()
+	meters, err := newMeters(ctx, &cfg, telemetry, logger)
+	if err != nil {
+		return err
+	}
+	defer meters.close()
+	meters.watch(&cfg, logger)
+	model = llm.Watched(model, meters.called)
 	stores, err := service.Connect(ctx, cfg, weaviate.Open, logger)
 	if err != nil {
 		return err
@@ -103,12 +118,8 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 			return err
 		}
 	}
-	if cfg.MetricsAddress != "" {
-		address, err := serveMetrics(ctx, cfg.MetricsAddress, stores.ClickHouse, logger)
-		if err != nil {
-			return err
-		}
-		logger.Info("metrics are served", "url", "http://"+address+"/metrics")
+	if err := meters.start(ctx, &cfg, stores.ClickHouse, logger); err != nil {
+		return err
 	}
 	fatal := make(chan error, 1)
 	workers := newWorkers(stores, cfg, rooms, fatal)
