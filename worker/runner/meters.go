@@ -82,10 +82,21 @@ func (m *meters) watch(cfg *service.Config, logger *slog.Logger) {
 		return
 	}
 	cfg.Appended = m.product.appended
-	cfg.TemporalMetrics = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+	handler := opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: m.provider.Meter("temporal"), UseMonotonicCounters: true,
 		OnError: func(err error) { logger.Warn("a metric of temporal can't be measured", "reason", err) },
 	})
+	cfg.TemporalMetrics = handler
+	// As for the product's own: a rate of a counter that appears with its first failure misses it.
+	for _, name := range []string{
+		"activity_execution_failed", "local_activity_execution_failed", "workflow_failed", "sticky_cache_miss",
+		"sticky_cache_forced_eviction", "workflow_task_queue_poll_empty", "request_failure", "long_request_failure",
+	} {
+		handler.Counter("temporal_" + name).Inc(0)
+	}
+	for _, reason := range []string{"NonDeterminismError", "WorkflowError"} {
+		handler.WithTags(map[string]string{"failure_reason": reason, "task_queue": "none"}).Counter("temporal_workflow_task_execution_failed").Inc(0)
+	}
 }
 
 // start adds the counts of the database, and serves the metrics if the settings give an address.

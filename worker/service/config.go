@@ -76,7 +76,7 @@ type Config struct {
 	LogLevel            string
 
 	// Appended is told of the events that this program appends to the log: see [eventlog.Options].
-	Appended func([]schema.Event)
+	Appended func([]schema.Event) `json:"-"`
 	// Timing holds the durations that background work waits for. Tests set it, no flag does.
 	Timing schema.Timing
 	// [Config.Load] sets the fields below.

@@ -50,8 +50,8 @@ type Servers struct {
 	RefusedTimeout time.Duration
 	// TemporalTraces adds spans to the calls of Temporal, and TemporalMetrics counts and times them. Default: none. They are no
 	// settings: the program sets them.
-	TemporalTraces  interceptor.ClientInterceptor
-	TemporalMetrics client.MetricsHandler
+	TemporalTraces  interceptor.ClientInterceptor `json:"-"`
+	TemporalMetrics client.MetricsHandler         `json:"-"`
 }
 
 // Defaults of [Servers].
