@@ -67,7 +67,6 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	if err != nil {
 		return err
 	}
-	defer meters.close()
 	meters.watch(&cfg, logger)
 	model = llm.Watched(model, meters.called)
 	stores, err := service.Connect(ctx, cfg, weaviate.Open, logger)
@@ -75,6 +74,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		return err
 	}
 	defer stores.Close()
+	defer meters.close() // It reads the counts once more.
 	applied, err := eventlog.Migrate(ctx, stores.ClickHouse)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		return err
 	}
 	fatal := make(chan error, 1)
-	workers := newWorkers(stores, cfg, rooms, fatal)
+	workers := newWorkers(stores, cfg, rooms, fatal, logger)
 	for i, w := range workers {
 		if err := w.Start(); err != nil {
 			stop(workers[:i])
@@ -320,7 +320,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 
 // newWorkers returns one worker for each task queue that is served, so that a slow model does not delay the log. The error that ends
 // one of them is sent to fatal.
-func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- error) []worker.Worker {
+func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- error, logger *slog.Logger) []worker.Worker {
 	onFatal := func(err error) {
 		select {
 		case fatal <- fmt.Errorf("run worker: %w", err):
@@ -337,7 +337,7 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, deploymentOptions(&cfg)
 		o.StickyScheduleToStartTimeout = cfg.Timing.WithDefaults().Sticky
 		o.Interceptors = []interceptor.WorkerInterceptor{
-			&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
+			&failures{logger: logger}, &handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
 		}
 		w := worker.New(s.Temporal, queue, o)
 		switch {

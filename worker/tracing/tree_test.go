@@ -2,9 +2,11 @@ package tracing_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -19,8 +21,10 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"axiommind/activities/spans"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/starter/command/commandtest"
+	"axiommind/worker/runner"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
@@ -47,18 +51,25 @@ func plain(v *common.AnyValue) string {
 	return v.GetStringValue()
 }
 
-// sink is a collector of traces over HTTP.
+// sink is a collector of traces and metrics over HTTP.
 type sink struct {
 	*httptest.Server
 	mu    sync.Mutex
 	spans []spanOf
-	raw   strings.Builder
+	// raw has the bodies with traces, and metrics those with metrics.
+	raw, metrics strings.Builder
 }
 
 func newSink(t *testing.T) *sink {
 	s := &sink{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
+		if r.URL.Path == "/v1/metrics" {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.metrics.Write(body)
+			return
+		}
 		var in collector.ExportTraceServiceRequest
 		if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(body, &in) != nil {
 			w.WriteHeader(http.StatusBadRequest)
@@ -172,6 +183,9 @@ func TestSessionIsOneTrace(t *testing.T) {
 	defer to.mu.Unlock()
 	require.NotContains(t, to.raw.String(), secretWord, "no text of a user is in a span")
 	require.NotContains(t, to.raw.String(), "INSERT INTO")
+	for _, name := range []string{"axiommind_builds", "axiommind_outbox_age", "temporal_worker_task_slots_available"} {
+		require.Contains(t, to.metrics.String(), name)
+	}
 }
 
 // Errors name their trace, and a program without a collector makes none.
@@ -194,6 +208,50 @@ func TestErrorsNameTheTrace(t *testing.T) {
 		delete(c.Env, variable)
 	}
 	require.Len(t, to.spans, n)
+}
+
+// The log of a worker names the trace of an activity that fails.
+func TestLogNamesTheTrace(t *testing.T) {
+	t.Parallel()
+	to := newSink(t)
+	c := commandtest.NewCLI(t)
+	c.Env["OTEL_EXPORTER_OTLP_ENDPOINT"] = to.URL
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	t.Cleanup(model.Close)
+	cfg := c.Config(t, "--model-provider", "openai", "--model", "m", "--model-url", model.URL+"/v1", "--model-reads", "all")
+	said := &said{}
+	ctx, stop := context.WithCancel(t.Context())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	logger := slog.New(spans.Logged(slog.NewTextHandler(said, nil)))
+	go func() { done <- runner.Run(ctx, cfg, logger, func() { close(ready) }) }()
+	<-ready
+	o := c.Feed(`{"role":"user","content":"We decided to use Postgres for the ledger."}`, "process", "-", "--format", "messages", "--project", c.Project)
+	require.NotZero(t, o.Code, o)
+	stop()
+	require.NoError(t, <-done)
+	trace := to.root("starter process")
+	require.NotEmpty(t, trace)
+	require.Contains(t, o.Err, "trace: "+trace)
+	require.NotContains(t, said.String(), "can't be read")
+	require.Regexp(t, `an activity failed.* trace_id=`+trace+` span_id=[0-9a-f]{16}`, said.String())
+}
+
+// said is a log.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // A collector that is away delays a command by no more than the patience with it.
