@@ -285,6 +285,9 @@ func (s *Store) insert(ctx context.Context, stream string, events []schema.Event
 	if err != nil {
 		return unknown, fmt.Errorf("read back: %w", err)
 	}
+	if outcome == won {
+		s.opts.Appended(events)
+	}
 	return outcome, nil
 }
 

@@ -158,7 +158,7 @@ func open(ctx context.Context, o *clickhouse.Options, opts ConnectOptions) (driv
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
-	described := &describedConn{Conn: conn, options: o, opts: opts, columns: map[string][]clickhouse.ColumnNameAndType{}}
+	described := &describedConn{Conn: tracedConn{conn}, options: o, opts: opts, columns: map[string][]clickhouse.ColumnNameAndType{}}
 	if opts.Cluster == "" {
 		return described, nil
 	}

@@ -45,6 +45,8 @@ type Options struct {
 	Offsets time.Duration
 	// Now returns the time for RecordedAt. Default time.Now.
 	Now func() time.Time
+	// Appended is told of events that the log has newly stored, to count them. It must return at once. Default: no one.
+	Appended func([]schema.Event)
 }
 
 // Store is the event log. It is safe for concurrent use.
@@ -71,6 +73,9 @@ func New(conn driver.Conn, opts Options) *Store {
 	opts.Lease, opts.Offsets = timing.Lease, timing.Offsets
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Appended == nil {
+		opts.Appended = func([]schema.Event) {}
 	}
 	return &Store{
 		conn: conn, opts: opts, offsetsTable: currentOffsets, locks: keyedMutex{held: map[string]chan struct{}{}}, tails: tails{of: map[string]*list.Element{}},

@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/graduate/pair"
 	"axiommind/activities/llm"
+	"axiommind/activities/spans"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -55,7 +56,9 @@ func newSimilarityIndex(ctx context.Context, opts Options, facts []Fact, proposa
 	if len(texts) == 0 {
 		return n, nil
 	}
-	vectors, err := opts.Embedder.Embed(ctx, texts)
+	calling, s := spans.Embedding(ctx, opts.Embedder.Version())
+	vectors, err := opts.Embedder.Embed(calling, texts)
+	spans.End(s, err)
 	if err != nil {
 		return nil, fmt.Errorf("compare %d facts: %w", len(texts), err)
 	}

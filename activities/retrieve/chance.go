@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"axiommind/activities/llm"
+	"axiommind/activities/spans"
 	"axiommind/activities/vector"
 )
 
@@ -40,7 +41,9 @@ func (r *search) embed(ctx context.Context) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := r.embedder.EmbedQuery(ctx, r.query.Text)
+	calling, s := spans.Embedding(ctx, r.embedder.Version())
+	v, err := r.embedder.EmbedQuery(calling, r.query.Text)
+	spans.End(s, err)
 	if err != nil {
 		return nil, fmt.Errorf("embed query: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/spans"
 	"axiommind/activities/vector/store"
 	"axiommind/schema"
 )
@@ -74,11 +75,11 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	if cfg.APIKey != "" {
 		headers["Authorization"] = "Bearer " + cfg.APIKey
 	}
-	connection := &http.Client{Timeout: callTimeout}
+	connection := &http.Client{Timeout: callTimeout, Transport: spans.Transport("weaviate", http.DefaultTransport)}
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok && cfg.RootCAs != nil {
 		transport = transport.Clone()
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs}
-		connection.Transport = transport
+		connection.Transport = spans.Transport("weaviate", transport)
 	}
 	var writer store.Writer = store.ReadOnly{}
 	if cfg.Writer != nil {

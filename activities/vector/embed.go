@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/spans"
 	"axiommind/schema"
 )
 
@@ -39,7 +40,9 @@ func embedAll(ctx context.Context, e Embedder, texts []string) (vectors [][]floa
 		if lo == hi {
 			return nil
 		}
-		got, err := e.Embed(ctx, texts[lo:hi])
+		calling, s := spans.Embedding(ctx, e.Version())
+		got, err := e.Embed(calling, texts[lo:hi])
+		spans.End(s, err)
 		if err == nil {
 			return take(e, got, vectors[lo:hi], faults[lo:hi])
 		}

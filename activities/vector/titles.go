@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/llm"
+	"axiommind/activities/spans"
 	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/schema"
@@ -123,7 +124,9 @@ func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit
 	if _, words := embedder.(WordsOnly); words {
 		return nil, nil // The words of titles are compared without an index.
 	}
-	vector, err := embedder.EmbedQuery(ctx, title)
+	calling, s := spans.Embedding(ctx, embedder.Version())
+	vector, err := embedder.EmbedQuery(calling, title)
+	spans.End(s, err)
 	if err != nil {
 		return nil, fmt.Errorf("embed title: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/text"
 	"axiommind/worker/service"
+	"axiommind/worker/tracing"
 )
 
 // Exit codes.
@@ -57,6 +58,9 @@ type App struct {
 	known   map[*pflag.Flag]values
 	by, key string
 	made    int
+	// Tracing is nil unless the environment asks for traces. trace is the id of the command's trace.
+	Tracing *tracing.Tracing
+	trace   string
 }
 
 // Main runs the command that the arguments name, and returns the exit code.
@@ -66,11 +70,15 @@ func (a *App) Main(ctx context.Context, args []string) int {
 	a.Out, a.ErrOut = out, errOut
 	err := a.run(ctx, args)
 	a.Close()
+	a.Tracing.Close()
 	var busy busyError
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("write output: %w", flushErr)
 	}
 	defer func() { _ = errOut.Flush() }()
+	if err != nil && a.trace != "" {
+		defer func() { _, _ = fmt.Fprintln(a.ErrOut, "  trace: "+a.trace) }()
+	}
 	switch {
 	case err == nil:
 		return ExitOK

@@ -52,7 +52,7 @@ const longCall = 24 * time.Hour
 func (a *App) callee(c Call) *App {
 	return &App{
 		In: c.Input, Out: io.Discard, ErrOut: io.Discard, Exact: io.Discard, Drawn: io.Discard, Getenv: a.Getenv, Quiet: longCall, Cfg: a.Cfg,
-		shared: a.connections(), answer: &Answer{}, by: c.By, key: c.Key,
+		shared: a.connections(), answer: &Answer{}, by: c.By, key: c.Key, Tracing: a.Tracing,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/queue/door"
+	"axiommind/activities/spans"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
@@ -144,7 +145,7 @@ func (a *App) waitLogger() (*slog.Logger, error) {
 	if !a.Interactive {
 		return logger, nil
 	}
-	return slog.New(slog.NewTextHandler(a.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: service.LogReadable})), nil
+	return slog.New(spans.Logged(slog.NewTextHandler(a.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: service.LogReadable}))), nil
 }
 
 // StartAll is the command that starts all servers.

@@ -174,7 +174,7 @@ func (a *App) Offline(cmd *cobra.Command, run func(ctx context.Context, args []s
 		if err := cmp.Or(a.prepare(cmd.Flags()), checkNames(cmd, args)); err != nil {
 			return err
 		}
-		return run(cmd.Context(), args)
+		return a.traced(cmd, args, run)
 	}
 	return cmd
 }

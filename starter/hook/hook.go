@@ -18,14 +18,17 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
 	"axiommind/activities/queue/door"
+	"axiommind/activities/spans"
 	"axiommind/activities/transcript/grant"
 	"axiommind/schema"
 	"axiommind/worker/settings"
 	"axiommind/worker/statedir"
+	"axiommind/worker/tracing"
 )
 
 const (
@@ -135,12 +138,29 @@ func (p *Program) Run(ctx context.Context, o Options) {
 	}
 }
 
-func (p *Program) run(ctx context.Context, o Options) error {
+// tracePatience is how long a hook that ends waits for the collector of traces.
+const tracePatience = 500 * time.Millisecond
+
+func (p *Program) run(ctx context.Context, o Options) (failed error) {
 	e, err := ReadEvent(p.In)
 	if err != nil {
 		return err
 	}
 	servers, err := settings.Load(o.Config, p.Getenv, p.Local)
+	if slices.Contains(Enqueued(), e.Name) || slices.Contains(Answered(), e.Name) {
+		// Variables that are wrong, or for other programs, must not stop a hook.
+		traces, _ := tracing.Start(ctx, tracing.Program{Name: "axiommind-hook", Getenv: p.Getenv, Patience: tracePatience})
+		defer traces.Close()
+		servers.TemporalTraces = traces.Interceptor()
+		var s trace.Span
+		ctx, s = traces.Begin(ctx, "hook "+e.Name, trace.SpanKindInternal)
+		defer func() {
+			spans.End(s, failed)
+			if id := spans.TraceID(ctx); failed != nil && id != "" {
+				failed = fmt.Errorf("%w (trace %s)", failed, id)
+			}
+		}()
+	}
 	switch {
 	case slices.Contains(Enqueued(), e.Name):
 		return p.enqueue(ctx, o, e, servers, err)

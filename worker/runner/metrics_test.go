@@ -17,9 +17,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+	"axiommind/worker/service"
 )
 
 // countedConn counts queries.
@@ -46,8 +49,9 @@ func TestMetrics(t *testing.T) {
 	insert("p", "2")
 	insert(`q"\`, "3")
 	counted, now := &countedConn{Conn: conn}, time.Now()
-	handler, err := newMetrics(counted, func() time.Time { return now }, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	m := newTestMeters(t)
+	require.NoError(t, m.observe(counted, func() time.Time { return now }, slog.New(slog.DiscardHandler)))
+	handler := m.handler()
 	scrape := func() (int, string) {
 		t.Helper()
 		w := httptest.NewRecorder()
@@ -71,17 +75,106 @@ func TestMetrics(t *testing.T) {
 	now = now.Add(metricsEvery - time.Second)
 	_, again := scrape()
 	require.Equal(t, lines(text), lines(again))
-	require.Equal(t, 1, counted.queries)
+	require.Equal(t, queriesOfCounts, counted.queries)
 	now = now.Add(2 * time.Second)
 	_, later := scrape()
 	require.Contains(t, later, `axiommind_memory_entries{project="p"} 3`)
-	require.Equal(t, 2, counted.queries)
+	require.Equal(t, 2*queriesOfCounts, counted.queries)
+	require.Contains(t, later, "axiommind_counts_up 1")
 
 	require.NoError(t, conn.Exec(t.Context(), "DROP VIEW entries"))
 	now = now.Add(2 * metricsEvery)
 	code, text = scrape()
-	require.Equal(t, http.StatusServiceUnavailable, code)
-	require.Contains(t, text, "see the worker's log")
+	require.Equal(t, http.StatusOK, code, "metrics of the worker itself are served while the database fails")
+	require.Contains(t, text, "axiommind_counts_up 0")
+	require.NotContains(t, text, "axiommind_memory_entries{")
+	require.Contains(t, text, `axiommind_builds_total{class="setup",status="failed"} 0`)
+}
+
+// queriesOfCounts is the number of queries that read the counts of the database: of health, the outbox and the queues.
+const queriesOfCounts = 3
+
+func newTestMeters(t *testing.T) *meters {
+	t.Helper()
+	m, err := newMeters(t.Context(), &service.Config{MetricsAddress: "127.0.0.1:0"}, new(service.Config).Telemetry("worker", nil), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return m
+}
+
+// The gauges have the age and the number of the items that wait.
+func TestMetricsOfBacklogs(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	now := time.Unix(1_000_000, 0)
+	row := func(item, status string, permanent bool, created time.Time) []any {
+		return []any{item, "entry", item, "v1", "p", status, permanent, created, uint64(1)}
+	}
+	require.NoError(t, table.Insert(t.Context(), conn, "vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status, permanent, created_at, version)",
+		[][]any{
+			row("1", "pending", false, now.Add(-time.Minute)), row("2", "failed", false, now.Add(-time.Hour)), row("3", "failed", true, now.Add(-time.Hour*9)),
+			row("4", "done", false, now.Add(-time.Hour*9)),
+		}))
+	log := eventlog.New(conn, eventlog.Options{Now: func() time.Time { return now.Add(-time.Second * 90) }})
+	stream, queued := schema.QueueStream("u", ""), func(id, refused string) schema.Event {
+		e, err := schema.NewEvent(schema.ContextEnqueuedPayload{QueuedContext: schema.QueuedContext{ID: id}, Refused: refused},
+			schema.Event{TS: now, Actor: "a", Project: "p", SessionID: "s", DedupeKey: id})
+		require.NoError(t, err)
+		return e
+	}
+	done, err := schema.NewEvent(schema.ContextProcessedPayload{To: 1}, schema.Event{TS: now, Actor: "a", Project: "p", SessionID: "s", DedupeKey: "k"})
+	require.NoError(t, err)
+	_, err = log.Append(t.Context(), stream, []schema.Event{queued("1", ""), done, queued("2", ""), queued("3", "full"), queued("4", "")})
+	require.NoError(t, err)
+	m := newTestMeters(t)
+	require.NoError(t, m.observe(conn, func() time.Time { return now }, slog.New(slog.DiscardHandler)))
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	for _, line := range []string{
+		`axiommind_outbox_rows{status="pending"} 2`, `axiommind_outbox_rows{status="failed"} 1`, "axiommind_outbox_age_seconds 3600",
+		"axiommind_queue_contexts 2", "axiommind_queue_age_seconds 90",
+	} {
+		require.Contains(t, w.Body.String(), line+"\n")
+	}
+}
+
+// The outcomes of events are counted once they are in the log, and no more often.
+func TestMetricsOfEvents(t *testing.T) {
+	t.Parallel()
+	m, now := newTestMeters(t), time.Unix(1_000_000, 0)
+	log := eventlog.New(stacktest.Migrated(t, stacktest.MigratedDatabase(t)), eventlog.Options{Appended: m.product.appended})
+	store := func(stream, key string, payload any, after time.Duration) {
+		t.Helper()
+		e, err := schema.NewEvent(payload, schema.Event{TS: now.Add(after), Actor: "a", Project: "p", SessionID: "s", DedupeKey: key})
+		require.NoError(t, err)
+		for range 2 {
+			_, err = log.Append(t.Context(), stream, []schema.Event{e})
+			require.NoError(t, err)
+		}
+	}
+	session, memory := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}.Stream(), schema.MemoryStream("u", "")
+	store(session, "b1", schema.BuildFinishedPayload{BuildID: "1", Status: schema.BuildSuccess, Metrics: []schema.StepMetric{{StartedAt: now}}}, 7*time.Second)
+	store(session, "b2", schema.BuildFinishedPayload{BuildID: "2", Status: schema.BuildFailed, ErrorType: schema.ErrorModelRefused}, 0)
+	store(session, "w1", schema.MemoryExtractedPayload{Quarantined: "unreadable"}, 0)
+	store(session, "w2", schema.MemoryExtractedPayload{Truncated: true}, 0)
+	store(session, "a1", schema.EvidenceAlignedPayload{Entries: []schema.AlignedEntry{{EvidenceProven: true}, {}, {EvidenceProven: true}}}, 0)
+	dropped := []schema.DroppedItem{{Reason: schema.DroppedUngrounded}, {Reason: schema.DroppedDuplicate}}
+	store(memory, "d1", schema.DreamFinishedPayload{Status: schema.DreamIsRefused, Dropped: dropped}, 0)
+	store(memory, "c1", schema.CoreCommittedPayload{Version: 1, Origin: schema.OriginDream, Items: make([]schema.CoreItem, 4), Dropped: dropped}, 0)
+	store(schema.ErasureStream("e"), "e1", schema.ErasureBegunPayload{ErasureID: "e"}, 0)
+	store(schema.ErasureStream("e"), "e2", schema.ErasureFinishedPayload{ErasureID: "e", Left: 1}, 40*time.Second)
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	for _, line := range []string{
+		`axiommind_builds_total{class="",status="success"} 1`, `axiommind_builds_total{class="setup",status="failed"} 1`,
+		`axiommind_build_duration_seconds_sum{status="success"} 7`, `axiommind_windows_total{outcome="quarantined"} 1`,
+		`axiommind_windows_total{outcome="cut"} 1`, `axiommind_windows_total{outcome="answered"} 0`,
+		`axiommind_entries_total{proven="true"} 2`, `axiommind_entries_total{proven="false"} 1`,
+		`axiommind_dreams_total{status="refused"} 1`, `axiommind_dream_items_total{outcome="grounded"} 4`,
+		`axiommind_dream_items_total{outcome="ungrounded"} 2`, `axiommind_erasures_total{outcome="left"} 1`,
+		`axiommind_erasure_duration_seconds_sum{outcome="left"} 40`,
+	} {
+		require.Contains(t, w.Body.String(), line+"\n")
+	}
 }
 
 // lines are the samples of the gauges, sorted.
@@ -96,9 +189,9 @@ func TestMetricsAddress(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	logger := slog.New(slog.DiscardHandler)
-	address, err := serveMetrics(ctx, "127.0.0.1:0", nil, logger)
+	address, err := newTestMeters(t).serve(ctx, "127.0.0.1:0", logger)
 	require.NoError(t, err)
-	_, err = serveMetrics(ctx, address, nil, logger)
+	_, err = newTestMeters(t).serve(ctx, address, logger)
 	require.ErrorContains(t, err, "give another --metrics-address")
 	get := func() error {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/other", http.NoBody)
@@ -125,7 +218,7 @@ func TestMetricsAddressWarns(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			t.Cleanup(stop)
 			var said strings.Builder
-			_, err := serveMetrics(ctx, address, nil, slog.New(slog.NewTextHandler(&said, nil)))
+			_, err := newTestMeters(t).serve(ctx, address, slog.New(slog.NewTextHandler(&said, nil)))
 			if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
 				t.Skip("the machine has no IPv6")
 			}

@@ -36,6 +36,7 @@ import (
 	"axiommind/schema"
 	"axiommind/worker/service"
 	"axiommind/worker/statedir"
+	"axiommind/worker/tracing"
 	"axiommind/workflows"
 )
 
@@ -55,11 +56,25 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	if err != nil {
 		return err
 	}
+	telemetry := cfg.Telemetry("axiommind-worker", func(err error) { logger.Warn("traces or metrics are not sent", "reason", err) })
+	traces, err := tracing.Start(ctx, telemetry)
+	if err != nil { // The variables may be for another program.
+		logger.Warn("no traces are sent", "reason", err)
+	}
+	defer traces.Close()
+	cfg.TemporalTraces = traces.Interceptor()
+	meters, err := newMeters(ctx, &cfg, telemetry, logger)
+	if err != nil {
+		return err
+	}
+	meters.watch(&cfg, logger)
+	model = llm.Watched(model, meters.called)
 	stores, err := service.Connect(ctx, cfg, weaviate.Open, logger)
 	if err != nil {
 		return err
 	}
 	defer stores.Close()
+	defer meters.close() // It reads the counts once more.
 	applied, err := eventlog.Migrate(ctx, stores.ClickHouse)
 	if err != nil {
 		return err
@@ -103,15 +118,11 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 			return err
 		}
 	}
-	if cfg.MetricsAddress != "" {
-		address, err := serveMetrics(ctx, cfg.MetricsAddress, stores.ClickHouse, logger)
-		if err != nil {
-			return err
-		}
-		logger.Info("metrics are served", "url", "http://"+address+"/metrics")
+	if err := meters.start(ctx, &cfg, stores.ClickHouse, logger); err != nil {
+		return err
 	}
 	fatal := make(chan error, 1)
-	workers := newWorkers(stores, cfg, rooms, fatal)
+	workers := newWorkers(stores, cfg, rooms, fatal, logger)
 	for i, w := range workers {
 		if err := w.Start(); err != nil {
 			stop(workers[:i])
@@ -312,7 +323,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 
 // newWorkers returns one worker for each task queue that is served, so that a slow model does not delay the log. The error that ends
 // one of them is sent to fatal.
-func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- error) []worker.Worker {
+func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- error, logger *slog.Logger) []worker.Worker {
 	onFatal := func(err error) {
 		select {
 		case fatal <- fmt.Errorf("run worker: %w", err):
@@ -329,7 +340,7 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, deploymentOptions(&cfg)
 		o.StickyScheduleToStartTimeout = cfg.Timing.WithDefaults().Sticky
 		o.Interceptors = []interceptor.WorkerInterceptor{
-			&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
+			&failures{logger: logger}, &handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
 		}
 		w := worker.New(s.Temporal, queue, o)
 		switch {

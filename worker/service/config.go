@@ -22,6 +22,7 @@ import (
 	"axiommind/schema"
 	"axiommind/worker/settings"
 	"axiommind/worker/statedir"
+	"axiommind/worker/tracing"
 )
 
 // Config holds all settings. Each one can be given as a flag, as an environment variable, or in a YAML file under the
@@ -83,6 +84,8 @@ type Config struct {
 	MaxPollers int
 	LogLevel   string
 
+	// Appended is told of the events that this program appends to the log: see [eventlog.Options].
+	Appended func([]schema.Event) `json:"-"`
 	// Timing holds the durations that background work waits for. Tests set it, no flag does.
 	Timing schema.Timing
 	// [Config.Load] sets the fields below.
@@ -93,8 +96,18 @@ type Config struct {
 	State statedir.Dir
 	// sources has the source of each setting and key that has one, by its name or variable.
 	sources map[string]string
-	// flags are those that [Config.Load] filled.
-	flags *pflag.FlagSet
+	// flags are those that [Config.Load] filled, and getenv is where it found the variables.
+	flags  *pflag.FlagSet
+	getenv func(string) string
+}
+
+// Telemetry describes the program to a collector of OpenTelemetry, which its variables name. failed is told of data that can't be sent.
+func (c *Config) Telemetry(name string, failed func(error)) tracing.Program {
+	getenv := c.getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	return tracing.Program{Name: name, Version: Version(), Getenv: getenv, Failed: failed}
 }
 
 // Defaults of [Config].
@@ -138,7 +151,7 @@ func (c *Config) LimitMemory() {
 // flags must have been parsed. If no file is named, the fallback file is read if it exists. Only that file may
 // contain a key, [LocalWeaviateKey].
 func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback string) error {
-	c.State, c.flags = statedir.Of(getenv), f
+	c.State, c.flags, c.getenv = statedir.Of(getenv), f, getenv
 	file, err := settings.Open(c.File, getenv, fallback)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/spans"
 	"axiommind/activities/vector"
 	"axiommind/activities/vector/store"
 	"axiommind/schema"
@@ -80,7 +81,7 @@ func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Lo
 	if s.ClickHouse, err = ConnectClickHouse(ctx, cfg, logger); err != nil {
 		return nil, err
 	}
-	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease, Offsets: cfg.Timing.Offsets})
+	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease, Offsets: cfg.Timing.Offsets, Appended: cfg.Appended})
 	if cfg.EraserDSN != "" {
 		eraser := cfg
 		eraser.ClickHouseDSN = cfg.EraserDSN
@@ -257,11 +258,12 @@ func LogReadable(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// NewLogger returns a logger that writes text to standard error at the configured level.
+// NewLogger returns a logger that writes text to standard error at the configured level, with the ids of the trace and the span
+// that a line belongs to.
 func NewLogger(cfg Config) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
 		return nil, fmt.Errorf("log level %q: want debug, info, warn or error", cfg.LogLevel)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: LogReadable})), nil
+	return slog.New(spans.Logged(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: LogReadable}))), nil
 }

@@ -24,7 +24,7 @@ func TestEverySettingIsListed(t *testing.T) {
 	}
 	checked := []string{"ModelReads", "ModelRate", "DoneReports", "Facts", "BuildID", "Deployment", "WeaviateIdleState", "MaxPollers"} // by a func
 	keys := []string{"APIKey", "KeyVariable", "TemporalAPIKey", "WeaviateAPIKey", "Secret"}
-	loaded := []string{"Timing", "RefusedTimeout", "SecretFiles", "State", "EmbedderByDefault", "Gemini", "BatchSize", "sources", "flags"}
+	loaded := []string{"Timing", "RefusedTimeout", "SecretFiles", "State", "EmbedderByDefault", "Gemini", "BatchSize", "sources", "flags", "getenv", "TemporalTraces", "TemporalMetrics", "Appended"}
 	none := slices.Concat(checked, keys, loaded)
 	var missing []string
 	var walk func(v reflect.Value)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 
 	"axiommind/worker/payload"
 )
@@ -50,6 +51,10 @@ type Servers struct {
 	ConnectTimeout                  time.Duration
 	// RefusedTimeout replaces ConnectTimeout while this machine refuses the connection, if it is shorter. Default: ConnectTimeout.
 	RefusedTimeout time.Duration
+	// TemporalTraces adds spans to the calls of Temporal, and TemporalMetrics counts and times them. Default: none. They are no
+	// settings: the program sets them.
+	TemporalTraces  interceptor.ClientInterceptor `json:"-"`
+	TemporalMetrics client.MetricsHandler         `json:"-"`
 }
 
 // Defaults of [Servers].
@@ -123,7 +128,10 @@ func (s Servers) TemporalOptions() (client.Options, error) {
 }
 
 func (s Servers) options() (client.Options, error) {
-	options := client.Options{HostPort: s.TemporalAddress, Namespace: s.TemporalNamespace}
+	options := client.Options{HostPort: s.TemporalAddress, Namespace: s.TemporalNamespace, MetricsHandler: s.TemporalMetrics}
+	if s.TemporalTraces != nil {
+		options.Interceptors = []interceptor.ClientInterceptor{s.TemporalTraces}
+	}
 	ring, err := payload.Load(s.PayloadKeyFile)
 	if err != nil {
 		return options, err

@@ -63,7 +63,7 @@ project, user and agent.`,
 	o.add(f)
 	f.DurationVar(&o.interval, "interval", watchInterval, "how often to look")
 	f.StringVar(&o.since, "since", "", "also enqueue files not watched before that changed since then, like 7d or 2006-01-02")
-	return a.Online(cmd, func(ctx context.Context, dirs []string) error { return watch(ctx, a, o, dirs) })
+	return a.Online(command.Server(cmd), func(ctx context.Context, dirs []string) error { return watch(ctx, a, o, dirs) })
 }
 
 func watch(ctx context.Context, a *command.App, o *WatchOptions, dirs []string) error {

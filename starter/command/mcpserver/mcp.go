@@ -113,7 +113,7 @@ func mcpCommand(a *command.App) *cobra.Command {
 	o := &Options{}
 	o.AddScope(f)
 	o.AddTools(f)
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+	return a.Online(command.Server(cmd), func(ctx context.Context, _ []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}

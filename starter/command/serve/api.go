@@ -255,7 +255,7 @@ func (s *server) ask(ctx context.Context, e *endpoint, of asked) (command.Answer
 func (s *server) fail(e *endpoint, w http.ResponseWriter, r *http.Request, err error) {
 	p := s.problemOf(e, err)
 	if p.Status >= http.StatusInternalServerError && !errors.Is(r.Context().Err(), context.Canceled) {
-		s.logger.Error("a request failed", "request", requestID(r.Context()), "endpoint", e.method+" "+e.path, "reason", err)
+		s.logger.ErrorContext(r.Context(), "a request failed", "request", requestID(r.Context()), "endpoint", e.method+" "+e.path, "reason", err)
 	}
 	refuse(w, r, p)
 }

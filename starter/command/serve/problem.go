@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/spans"
 	"axiommind/activities/table"
 	"axiommind/starter/command"
 )
@@ -21,6 +22,8 @@ type problem struct {
 	Next   string `json:"next,omitempty" doc:"the step to take next"`
 	// RequestID finds the request in the server's log.
 	RequestID string `json:"request_id" doc:"names the request in the server's log"`
+	// Trace is the id of the request's trace.
+	Trace string `json:"trace,omitempty" doc:"the id of the request's trace, if the server sends traces"`
 }
 
 // lateError is the error of a request that was not answered in time.
@@ -29,6 +32,7 @@ type lateError struct{ error }
 // refuse answers with the problem.
 func refuse(w http.ResponseWriter, r *http.Request, p problem) {
 	p.Type, p.Title, p.RequestID = "about:blank", http.StatusText(p.Status), requestID(r.Context())
+	p.Trace = spans.TraceID(r.Context())
 	w.Header().Set("Content-Type", "application/problem+json")
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"axiommind/starter/command"
 )
@@ -193,20 +197,34 @@ func (s *server) numbered(next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		began := time.Now()
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
+		ctx, span := s.app.Tracing.Begin(s.app.Tracing.Received(r.Context(), r.Header), "request", trace.SpanKindServer)
+		r = r.WithContext(context.WithValue(ctx, requestKey{}, id))
 		func() {
 			defer func() {
 				if fault := recover(); fault != nil {
-					s.logger.Error("a request panicked", "request", id, "reason", fault, "stack", string(debug.Stack()))
+					s.logger.ErrorContext(ctx, "a request panicked", "request", id, "reason", fault, "stack", string(debug.Stack()))
 					refuse(seen, r, problem{Status: http.StatusInternalServerError, Detail: "the server has a fault, which its log names"})
 				}
 			}()
 			next.ServeHTTP(seen, r)
 		}()
 		took := time.Since(began)
+		endSpan(span, cmp.Or(r.Pattern, r.Method), seen.status)
 		s.took.WithLabelValues(r.Pattern, strconv.Itoa(seen.status)).Observe(took.Seconds())
-		s.logger.Debug("answered", "request", id, "endpoint", r.Pattern, "status", seen.status, "took", took)
+		s.logger.DebugContext(ctx, "answered", "request", id, "endpoint", r.Pattern, "status", seen.status, "took", took)
 	})
+}
+
+func endSpan(s trace.Span, name string, status int) {
+	if !s.IsRecording() {
+		return
+	}
+	s.SetName(name)
+	s.SetAttributes(attribute.Int("http.response.status_code", status))
+	if status >= http.StatusInternalServerError {
+		s.SetStatus(codes.Error, "")
+	}
+	s.End()
 }
 
 // statusWriter remembers the status of an answer.

@@ -61,7 +61,7 @@ Pages of other servers are refused. A person's own memory is served, unless --al
 	x.add(f)
 	o.AddScope(f)
 	o.AddTools(f)
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
+	return a.Online(command.Server(cmd), func(ctx context.Context, _ []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
