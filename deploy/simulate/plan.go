@@ -196,6 +196,7 @@ type planned struct {
 func plan(m *queueing.Measured, w world, perDay float64) planned {
 	p := planned{PerDay: perDay, Peak: perDay / aDay * w.Peak, Seconds: m.Session.Delay()}
 	total, disk, machines := 0.0, 0.0, 0
+	together := min(1, m.Session.Ms/1e3/m.Session.All()) // Processes work for a session at the same time.
 	for _, name := range queueing.Processes {
 		s := w.seconds(m, name)
 		n := need{Process: name, Busy: p.Peak * s, By: "CPU"}
@@ -211,7 +212,7 @@ func plan(m *queueing.Measured, w world, perDay float64) planned {
 			atLeast(w.vectorMemory(m)*perDay*w.Days/gib, w.Memory, "memory")
 		}
 		seconds, _ := queueing.Open(p.Peak, n.Machines*w.Cores, s, 0)
-		p.Seconds += seconds * share(m.Session.CPU[name]/1e3, s)
+		p.Seconds += together * seconds * share(m.Session.CPU[name]/1e3, s)
 		if name != "worker" { // Workers keep nothing.
 			n.Machines *= w.Replicas
 			n.DiskGiB *= float64(w.Replicas)

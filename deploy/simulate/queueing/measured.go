@@ -122,10 +122,12 @@ func Predict(runs []Run) []Prediction {
 		shared = (one.CPU - many.CPU) / (1/float64(one.AtOnce) - 1/float64(many.AtOnce))
 	}
 	own := one.CPU - shared/float64(one.AtOnce)
-	delay := max(0, float64(one.AtOnce)/one.PerSecond()-one.CPU/1e3)
+	// Processes work for one session at the same time, so that it may use more than one core.
+	seconds := float64(one.AtOnce) / one.PerSecond()
+	delay, width := max(0, seconds-one.CPU/1e3), max(1, one.CPU/1e3/seconds)
 	out := make([]Prediction, len(runs))
 	for i, r := range runs {
-		perSecond, _ := Closed(r.AtOnce, r.Free, (own+shared/float64(r.AtOnce))/1e3, delay)
+		perSecond, _ := Closed(r.AtOnce, r.Free, (own+shared/float64(r.AtOnce))/1e3, delay, width)
 		out[i] = Prediction{r, perSecond}
 	}
 	return out

@@ -6,19 +6,20 @@ package queueing
 import "math"
 
 // Closed is the throughput and the time of a closed system: n sessions are always in flight, and one that ends is followed
-// by another at once. Each uses the processors for demand seconds, in pieces, and waits delay seconds for other things.
+// by another at once. Each uses the processors for demand seconds, in pieces, width of them at a time at most, and waits delay
+// seconds for other things.
 //
 // It is the exact solution of the machine repair model (M/M/c//N) with cores servers, of which there may be a fraction, as
 // where other programs take a part of the machine.
-func Closed(n int, cores, demand, delay float64) (perSecond, seconds float64) {
-	if n < 1 || cores <= 0 || demand <= 0 {
+func Closed(n int, cores, demand, delay, width float64) (perSecond, seconds float64) {
+	if n < 1 || cores <= 0 || demand <= 0 || width <= 0 {
 		return 0, 0
 	}
 	// weight is that of the state in which k sessions are at the processors, from all of them down to none. It is scaled on the
 	// way, as it can exceed a float's range.
 	weight, sum, busy := 1.0, 0.0, 0.0
 	for k := n; k >= 0; k-- {
-		served := math.Min(float64(k), cores) / demand
+		served := math.Min(width*float64(k), cores) / demand
 		sum += weight
 		busy += weight * served
 		if sum > 1e100 {

@@ -14,17 +14,20 @@ import (
 func TestClosedAgainstKnownSolutions(t *testing.T) {
 	t.Parallel()
 	// One session alone waits for nobody.
-	x, r := Closed(1, 2, 0.3, 0.1)
+	x, r := Closed(1, 2, 0.3, 0.1, 1)
 	require.InDelta(t, 1/0.4, x, 1e-9)
 	require.InDelta(t, 0.4, r, 1e-9)
+	// Alone, it may use both cores.
+	x, _ = Closed(1, 2, 0.3, 0, 1.5)
+	require.InDelta(t, 5, x, 1e-9)
 	// Two at one core without delay: the core is always busy.
-	x, r = Closed(2, 1, 0.5, 0)
+	x, r = Closed(2, 1, 0.5, 0, 1)
 	require.InDelta(t, 2, x, 1e-9)
 	require.InDelta(t, 1, r, 1e-9)
 	// Two customers, one server, demand = delay = 1: the states 0, 1, 2 have the weights 1, 2, 2; the server is busy 4/5.
-	x, _ = Closed(2, 1, 1, 1)
+	x, _ = Closed(2, 1, 1, 1, 1)
 	require.InDelta(t, 0.8, x, 1e-9)
-	x, _ = Closed(100_000, 2, 0.3, 0.1)
+	x, _ = Closed(100_000, 2, 0.3, 0.1, 1)
 	require.InDelta(t, 2/0.3, x, 1e-6, "many in flight use all cores, and no weight overflows")
 }
 
@@ -55,7 +58,7 @@ func TestClosedAgainstASimulation(t *testing.T) {
 		demand, delay float64
 	}{{1, 2, 0.3, 0.1}, {4, 2, 0.3, 0.5}, {8, 2, 0.3, 1}, {16, 4, 0.2, 3}} {
 		want := play(c.n, c.cores, c.demand, c.delay)
-		got, _ := Closed(c.n, float64(c.cores), c.demand, c.delay)
+		got, _ := Closed(c.n, float64(c.cores), c.demand, c.delay, 1)
 		require.InEpsilon(t, want, got, 0.02, "%+v", c)
 	}
 }
@@ -84,9 +87,9 @@ func TestMoreCoresNeverHurt(t *testing.T) {
 		cores := rapid.Float64Range(0.1, 64).Draw(t, "cores")
 		demand := rapid.Float64Range(1e-4, 10).Draw(t, "demand")
 		delay := rapid.Float64Range(0, 10).Draw(t, "delay")
-		x, r := Closed(n, cores, demand, delay)
-		more, _ := Closed(n, cores+1, demand, delay)
-		others, _ := Closed(n+1, cores, demand, delay)
+		x, r := Closed(n, cores, demand, delay, 1)
+		more, _ := Closed(n, cores+1, demand, delay, 1)
+		others, _ := Closed(n+1, cores, demand, delay, 1)
 		require.False(t, math.IsNaN(x) || math.IsInf(x, 0))
 		require.LessOrEqual(t, x, cores/demand*(1+1e-9), "no more than the cores can do")
 		require.LessOrEqual(t, x, float64(n)/(demand+delay)*math.Max(1, 1/math.Min(1, cores))*(1+1e-9))
