@@ -114,10 +114,10 @@ type limit struct {
 
 // settings move the limits of processes.
 var settings = map[string]string{
-	"clickhouse": "`cluster`: more shards, each with its own streams; a faster disk does not help",
-	"temporal":   "a server with a database of its own, and more history shards (fixed at its first start)",
-	"weaviate":   "`weaviate-shards`, over more nodes",
-	"worker":     "more workers: `replicas` of the chart, by queue; embeddings by a service of their own (`embedder`)",
+	"clickhouse": "more shards (`cluster`); each has streams of its own",
+	"temporal":   "a server with a database of its own; its number of history shards is fixed at its first start",
+	"weaviate":   "more nodes: each project is a shard of its own",
+	"worker":     "more workers (`replicas` of the chart); embeddings by a server with a GPU (`embedder`)",
 }
 
 // limits returns what one machine for each process can take, the least first: these are the bottlenecks in their order.
@@ -130,7 +130,7 @@ func limits(m *queueing.Measured, w world) []limit {
 	}
 	for _, store := range []string{"clickhouse", "temporal", "weaviate"} {
 		if bytes := m.Bytes[store]; bytes > 0 {
-			setting := "more disk, or a shard more; old sessions are removed by `forget` alone"
+			setting := "more disk or shards; only `forget` removes sessions"
 			if store == "temporal" {
 				setting = "the namespace's retention"
 			}
@@ -138,12 +138,12 @@ func limits(m *queueing.Measured, w world) []limit {
 		}
 	}
 	if bytes := w.vectorMemory(m); bytes > 0 {
-		out = append(out, limit{"memory for vectors", w.Load * w.Memory * gib / bytes / w.Days, "a shard more; an index with compressed vectors; tenants that are put to rest"})
+		out = append(out, limit{"memory for vectors", w.Load * w.Memory * gib / bytes / w.Days, "more nodes; projects at rest (`weaviate-idle`) use none"})
 	}
 	if m.Inserts > 0 {
 		out = append(out, limit{
 			"parts of a table", busyParts / w.Peak * aDay,
-			"writers join the sessions that wait, so inserts grow slower than sessions: `async_insert`, and shards by `cluster`",
+			"more shards (`cluster`); writers join the sessions that wait",
 		})
 	}
 	slices.SortStableFunc(out, func(a, b limit) int {

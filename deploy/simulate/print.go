@@ -60,7 +60,7 @@ func (p planned) print(b *strings.Builder, w world) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) }
 	say("\n%s sessions a day, %s a second at the peak", short(p.PerDay), short(p.Peak))
 	if p.OneMachine {
-		say(": one machine like the measured one bears it")
+		say(": one machine like the measured one bears it. With copies of the stores")
 	}
 	say(".\n\n")
 	tw := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
