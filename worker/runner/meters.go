@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
@@ -51,6 +52,7 @@ func newMeters(ctx context.Context, cfg *service.Config, of tracing.Program, log
 			return nil, fmt.Errorf("set up metrics: %w", err)
 		}
 		readers = append(readers, sdkmetric.WithReader(exporter))
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	if to != "" {
 		exporter, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(to))
