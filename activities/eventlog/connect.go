@@ -53,7 +53,7 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 		o.TLS.RootCAs = opts.RootCAs
 	}
 	if !clusterName.MatchString(opts.Cluster) {
-		return nil, fmt.Errorf("cluster %q: want letters, digits and signs such as - and _, or a macro such as {cluster}", opts.Cluster)
+		return nil, fmt.Errorf("--cluster %q: want letters, digits and signs such as - and _, or a macro such as {cluster}", opts.Cluster)
 	}
 	o.MaxOpenConns = cmp.Or(opts.MaxOpenConns, DefaultMaxOpenConns)
 	o.MaxIdleConns = o.MaxOpenConns

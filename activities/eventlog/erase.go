@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -176,9 +175,13 @@ func (x *Eraser) DeleteRows(ctx context.Context, table, where string, args ...an
 	return x.mutated(ctx, table)
 }
 
-// Exec runs a statement that the server does not take long for.
+// Exec runs a statement that a server does not take long for. The servers of a cluster may wait three minutes for each other.
 func (x *Eraser) Exec(ctx context.Context, sql string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	limit := DefaultTimeout
+	if clusterOf(x.conn).Name != "" {
+		limit *= 5
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0}))
 	return x.conn.Exec(ctx, sql, args...)
@@ -247,8 +250,12 @@ func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string
 		}
 		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped:
 		// also one that does not exist. No partition of ours has this id.
+		// The cleanup of a replicated table has times of its own: it is waited for.
 		for _, table := range left {
-			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(strings.TrimSuffix(table, on.Local("")))+" DROP PARTITION ID 'none'"); err != nil {
+			if on.Name != "" {
+				break
+			}
+			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
 				return false, fmt.Errorf("have old parts of %s removed: %w", table, err)
 			}
 		}

@@ -101,6 +101,9 @@ func migrationStatus(ctx context.Context, conn driver.Conn, program []schema.Mig
 	if err != nil {
 		return MigrationState{}, fmt.Errorf("read schema_migrations: %w", err)
 	}
+	if err := sameCluster(ctx, conn); err != nil {
+		return MigrationState{}, err
+	}
 	state := MigrationState{Applied: applied}
 	known := make(map[int]schema.Migration, len(program))
 	for _, m := range program {

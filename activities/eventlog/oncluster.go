@@ -63,6 +63,23 @@ func (c *clusterConn) Exec(ctx context.Context, sql string, args ...any) error {
 	return nil
 }
 
+// sameCluster returns an error if the tables are on a cluster and the connection is not, or the other way: inserts would have no
+// quorum, and a rebuild would put a table of one server in the place of a Distributed one.
+func sameCluster(ctx context.Context, conn driver.Conn) error {
+	var engines []string
+	err := conn.QueryRow(ctx, `SELECT groupArray(engine) FROM system.tables WHERE database = currentDatabase() AND name = 'events_raw'`).Scan(&engines)
+	on := clusterOf(conn).Name
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the engine of events_raw: %w", err)
+	case len(engines) == 0 || (engines[0] == "Distributed") == (on != ""):
+		return nil
+	case on == "":
+		return fmt.Errorf("the tables of this database are on a cluster: give its name by --cluster, as to all other programs: %w", ErrSchema)
+	}
+	return fmt.Errorf("--cluster %s: the tables of this database are on one server: leave the setting out, or name an empty database: %w", on, ErrSchema)
+}
+
 // clusterOf returns the cluster of a connection. Without one, its methods return the names of a single server.
 func clusterOf(conn any) cluster.Target {
 	switch c := conn.(type) {
@@ -76,7 +93,7 @@ func clusterOf(conn any) cluster.Target {
 
 const (
 	// codeQuorumBusy is the code of an insert that came while another one into the same table of the shard waited for its
-	// replicas. Nothing of it is stored.
+	// replicas. That shard stores nothing of it, others may.
 	codeQuorumBusy = 286
 	// turnTries and turnPause bound how often and how long such an insert waits for its turn.
 	turnTries = 40

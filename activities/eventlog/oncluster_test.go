@@ -34,8 +34,27 @@ func oneShard(t *testing.T) func(*testing.T) driver.Conn {
 		conn = eventlog.Solo(conn)
 		_, err = eventlog.Migrate(t.Context(), conn)
 		require.NoError(t, err)
+		// A program that is not told of the cluster would insert without a quorum.
+		alone := connect(t, of.String())
+		_, err = eventlog.MigrationStatus(t.Context(), alone)
+		require.ErrorIs(t, err, eventlog.ErrSchema)
+		require.ErrorContains(t, err, "give its name by --cluster")
 		return conn
 	}
+}
+
+// The tables of one server are not taken for those of a cluster.
+func TestClusterOfOneServerIsRefused(t *testing.T) {
+	t.Parallel()
+	dsn := stacktest.MigratedDatabase(t)
+	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{Cluster: "memory"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.MigrationStatus(t.Context(), conn)
+	require.ErrorIs(t, err, eventlog.ErrSchema)
+	require.ErrorContains(t, err, "--cluster memory: the tables of this database are on one server")
+	_, err = eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{Cluster: "a' b"})
+	require.ErrorContains(t, err, "--cluster")
 }
 
 // The log keeps its promises through Distributed tables: events are stored once, one writer wins a position, projections

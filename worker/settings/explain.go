@@ -44,7 +44,7 @@ var hints = []hint{
 	},
 	{
 		sign:        regexp.MustCompile(`first record does not look like a TLS handshake|server gave HTTP response to HTTPS client`),
-		tls:         "it speaks no TLS there: write http://, or its port for https://",
+		tls:         "it speaks no TLS there: write http:// or clickhouse://, or its port for TLS",
 		temporalTLS: "it speaks no TLS there: leave out --temporal-tls, --temporal-tls-… and TEMPORAL_API_KEY, or give its port for TLS",
 	},
 	{
@@ -69,7 +69,7 @@ func (s Servers) ExplainTemporal(err error) error {
 
 // Explain is [Servers.ExplainTemporal] for a server with such a URL: ClickHouse, or Weaviate.
 func Explain(url string, err error) error {
-	if !strings.HasPrefix(url, "https:") {
+	if !strings.HasPrefix(url, "https:") && !strings.HasPrefix(url, "clickhouses:") {
 		return explain(err, func(h hint) string { return h.plain })
 	}
 	return explain(err, func(h hint) string { return h.tls })

@@ -30,8 +30,7 @@ type Target struct {
 
 // verbs are the first words of the statements that are rewritten.
 var verbs = map[string]func(*statement) ([]string, error){
-	"CREATE": (*statement).create, "ALTER": (*statement).alter, "DROP": (*statement).drop, "TRUNCATE": (*statement).onLocal,
-	"OPTIMIZE": (*statement).onLocal, "RENAME": (*statement).rename, "EXCHANGE": (*statement).exchange,
+	"CREATE": (*statement).create, "ALTER": (*statement).alter, "DROP": (*statement).drop, "RENAME": (*statement).rename, "EXCHANGE": (*statement).exchange,
 	"GRANT": (*statement).grant, "REVOKE": (*statement).grant, "SYSTEM": (*statement).system,
 }
 

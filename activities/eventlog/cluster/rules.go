@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,8 +13,6 @@ func (s *statement) create() ([]string, error) {
 	switch {
 	case s.take("TABLE"):
 		return s.createTable()
-	case s.take("MATERIALIZED", "VIEW"):
-		return s.materializedView()
 	case s.take("VIEW"), s.take("DATABASE"), s.take("ROLE"):
 		s.take("IF", "NOT", "EXISTS")
 		return s.everywhere()
@@ -137,6 +136,9 @@ func (s *statement) withWindow(from, next int) string {
 // streamColumn is the column that shards a table which has it in the sorting key.
 const streamColumn = "stream"
 
+// direction ends an element of a sorting key.
+var direction = regexp.MustCompile(`(?i)\s+(?:asc|desc)$`)
+
 // shardingKey returns the sharding key of a table, or "" if it has no rows.
 func (s *statement) shardingKey() (string, error) {
 	at, err := s.engine()
@@ -150,8 +152,11 @@ func (s *statement) shardingKey() (string, error) {
 	if len(elements) == 0 {
 		return "", s.noRule("the table has no sorting key to shard it by")
 	}
+	for i, e := range elements {
+		elements[i] = direction.ReplaceAllString(e, "")
+	}
 	key := elements[0]
-	if slices.Contains(elements, streamColumn) {
+	if slices.ContainsFunc(elements, func(e string) bool { return strings.Trim(e, "`\"") == streamColumn }) {
 		key = streamColumn
 	}
 	return "cityHash64(" + key + ")", nil
@@ -191,26 +196,6 @@ func (s *statement) sortingKey(engine int) []string {
 	return out
 }
 
-// materializedView has the view read what is inserted on each shard, and write to a Distributed table.
-func (s *statement) materializedView() ([]string, error) {
-	s.take("IF", "NOT", "EXISTS")
-	if _, err := s.name(); err != nil {
-		return nil, err
-	}
-	named := s.tokens[s.at-1].end
-	from := s.find(s.at, "FROM")
-	if !s.take("TO") || from < 0 {
-		return nil, s.noRule("a materialized view writes TO a table and reads FROM one")
-	}
-	s.at = from + 1
-	begin := s.place(s.at)
-	source, err := s.name()
-	if err != nil {
-		return nil, err
-	}
-	return []string{s.sql[:named] + s.onCluster() + s.sql[named:begin] + source.local().String() + s.after()}, nil
-}
-
 // columnCommands are the first words of commands of ALTER TABLE that change the columns of both tables.
 var columnCommands = []string{"ADD", "DROP", "MODIFY", "RENAME", "COMMENT"}
 
@@ -241,7 +226,11 @@ func (s *statement) alter() ([]string, error) {
 			ofColumns++
 		}
 	}
-	local := head + n.local().String() + s.onCluster() + s.withLocalSources()
+	sources, err := s.withLocalSources()
+	if err != nil {
+		return nil, err
+	}
+	local := head + n.local().String() + s.onCluster() + sources
 	switch ofColumns {
 	case 0:
 		return []string{local}, nil
@@ -251,9 +240,9 @@ func (s *statement) alter() ([]string, error) {
 	return nil, s.noRule("it changes columns and other things: give each a statement of its own")
 }
 
-// withLocalSources returns the rest of the statement, which reads the rows of the same shard alone. The rows of a stream
-// are on one shard in all tables.
-func (s *statement) withLocalSources() string {
+// withLocalSources returns the rest of the statement, which reads the rows of the same shard alone. The rows of a stream are on
+// one shard in the tables that an erasure names.
+func (s *statement) withLocalSources() (string, error) {
 	defer func(at int) { s.at = at }(s.at)
 	var out strings.Builder
 	done := s.place(s.at)
@@ -266,11 +255,14 @@ func (s *statement) withLocalSources() string {
 		if err != nil {
 			continue // A subquery.
 		}
+		if s.text(s.at) == "(" || i > 1 && s.text(i-2) == "(" && s.upper(i-3) == "EXTRACT" {
+			return "", s.noRule("a function is in the place of a table")
+		}
 		out.WriteString(s.sql[done:s.tokens[i+1].start] + n.local().String())
 		i = s.at - 1
 		done = s.tokens[i].end
 	}
-	return " " + strings.TrimSpace(out.String()+s.sql[done:])
+	return " " + strings.TrimSpace(out.String()+s.sql[done:]), nil
 }
 
 // drop rewrites DROP. The Distributed table goes first, and so no reader finds it without rows.
@@ -290,21 +282,11 @@ func (s *statement) drop() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.text(s.at) == "," {
+		return nil, s.noRule("it drops several tables: give each a statement of its own")
+	}
 	tail := s.onCluster() + s.after()
 	return []string{head + n.String() + tail, head + n.local().String() + tail}, nil
-}
-
-// onLocal has all servers run the statement on the local table.
-func (s *statement) onLocal() ([]string, error) {
-	s.at++
-	s.take("TABLE")
-	s.take("IF", "EXISTS")
-	head := s.before()
-	n, err := s.name()
-	if err != nil {
-		return nil, err
-	}
-	return []string{head + n.local().String() + s.onCluster() + s.after()}, nil
 }
 
 // rename renames the local tables. Before that, each new name gets a Distributed table, to read from: one of that name

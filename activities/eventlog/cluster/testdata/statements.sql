@@ -63,16 +63,7 @@ ALTER TABLE events_raw_local ON CLUSTER memory
 
 SYSTEM SYNC REPLICA ON CLUSTER memory erasing_raw_local;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS counts ON CLUSTER memory TO counts_raw
-AS SELECT stream
-FROM events_raw_local
-WHERE seq > 0;
-
 DROP TABLE IF EXISTS entries_raw ON CLUSTER memory SYNC;
 
 DROP TABLE IF EXISTS entries_raw_local ON CLUSTER memory SYNC;
-
-TRUNCATE TABLE entries_raw_local ON CLUSTER memory;
-
-OPTIMIZE TABLE entries_raw_local ON CLUSTER memory FINAL;
 
