@@ -94,6 +94,9 @@ func open(ctx context.Context, o *options, says io.Writer) (b *bench, err error)
 	if b.memory, err = client.Open(ctx, client.ConfigOf(b.cfg)); err != nil {
 		return nil, err
 	}
+	if err := b.checkStack(); err != nil {
+		return nil, err
+	}
 	if b.files, err = os.MkdirTemp("", "axiommind-bench-"); err != nil {
 		return nil, fmt.Errorf("make a directory for the transcripts: %w", err)
 	}
@@ -104,6 +107,24 @@ func open(ctx context.Context, o *options, says io.Writer) (b *bench, err error)
 		}
 	}
 	return b, nil
+}
+
+// checkStack refuses to kill or to measure the processes of another stack than the one whose servers are used.
+func (b *bench) checkStack() error {
+	if len(b.kill) == 0 && !b.costs {
+		return nil
+	}
+	s := readStack(b.dir)
+	switch {
+	case s == nil:
+		return fmt.Errorf("--dir %q: no local stack is up there, and its processes are needed", b.dir)
+	case s.Addresses.Temporal != b.cfg.TemporalAddress:
+		return fmt.Errorf("--dir %q: that stack's Temporal is at %s, and the settings name %s", b.dir, s.Addresses.Temporal, b.cfg.TemporalAddress)
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		return fmt.Errorf("this system has no /proc, from which the processes are read: %w", err)
+	}
+	return nil
 }
 
 func (b *bench) close() {
@@ -321,8 +342,8 @@ func (b *bench) settled(ctx context.Context) (given, kept int) {
 	given = len(b.given)
 	for {
 		var n uint64
-		err := b.log.QueryRow(ctx, `SELECT uniqExact(session_id) FROM build_runs WHERE project = ? AND startsWith(session_id, ?) AND status IN (?, ?)`,
-			b.project, b.prefix, string(schema.BuildSuccess), string(schema.BuildEmpty)).Scan(&n)
+		err := b.log.QueryRow(ctx, `SELECT uniqExact(session_id) FROM build_runs WHERE project = ? AND startsWith(session_id, ?) AND status IN (?, ?, ?)`,
+			b.project, b.prefix, string(schema.BuildSuccess), string(schema.BuildEmpty), string(schema.BuildPartial)).Scan(&n)
 		if err == nil {
 			kept = int(n) //nolint:gosec // a count of sessions
 		}

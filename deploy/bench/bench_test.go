@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,8 +58,15 @@ func work(t *testing.T) (dir string) {
 	servers := stacktest.Processes(t)
 	servers["worker"] = os.Getpid()
 	dir = t.TempDir()
-	text, err := json.Marshal(stackState{Servers: servers})
+	state := stackState{Servers: servers}
+	state.Addresses.Temporal = stacktest.Temporal(t)
+	text, err := json.Marshal(state)
 	require.NoError(t, err)
+	lock, err := os.Create(filepath.Join(dir, "up.lock"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = lock.Close() })
+	require.Nil(t, readStack(dir), "without the lock, it is the state of one that has ended")
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "state.json"), text, 0o600))
 	return dir
 }
@@ -127,6 +135,8 @@ func TestMeasure(t *testing.T) {
 	require.Greater(t, m.Messages, 5.0, "ten of each session, less those that wait to be listed")
 	require.Greater(t, m.Vectors, m.Messages)
 	require.Greater(t, m.Inserts, 2.0)
+	require.Greater(t, m.Appends, 1.0)
+	require.LessOrEqual(t, m.Appends, m.Inserts)
 	require.Greater(t, m.History, 20.0)
 	require.Positive(t, m.Requests["search"].Ms)
 	require.Positive(t, m.Requests["hook"].Ms)
@@ -138,7 +148,12 @@ func TestLostSessionIsSaid(t *testing.T) {
 	r := result{Project: "p", Given: 3, Kept: 2}
 	require.ErrorContains(t, r.failure(), "1 of 3 sessions are not remembered")
 	r.Kept = 3
+	r.Requests = []summary{{Kind: "search", Answers: 99, NotSent: 1}}
 	require.NoError(t, r.failure())
+	r.Requests[0].Errors = 10
+	require.ErrorContains(t, r.failure(), "11 of 110 requests (search)")
+	r.Kills = []string{"clickhouse"}
+	require.NoError(t, r.failure(), "they fail while it is away")
 }
 
 func TestBadFlags(t *testing.T) {
@@ -156,6 +171,8 @@ func TestBadFlags(t *testing.T) {
 		{"at least 1s", []string{"--fill", "1", "--every", "1ms"}},
 		{"--output \"xml\"", []string{"--fill", "1", "-o", "xml"}},
 		{"--measure", []string{"--measure", "--fill", "1"}},
+		{"--for", []string{"--measure", "--for", "1ms"}},
+		{"--kill", []string{"--fill", "1", "--kill", "worker"}},
 		{"unexpected argument \"now\"", []string{"--fill", "1", "now"}},
 	} {
 		require.ErrorContains(t, run(t.Context(), c.args, io.Discard, io.Discard), c.want)
@@ -177,4 +194,6 @@ func TestReasonsAreCounted(t *testing.T) {
 	require.Equal(t, 4, s.Errors)
 	require.Equal(t, 1, s.Answers)
 	require.InDelta(t, 1000, s.P99, 1e-9)
+	sorted := []time.Duration{1, 2, 3, 4}
+	require.Equal(t, []time.Duration{2, 4, 4, 0}, []time.Duration{at(sorted, 0.5), at(sorted, 0.99), at(sorted, 1), at(nil, 0.5)})
 }

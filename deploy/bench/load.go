@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -62,12 +63,12 @@ func (a *answers) looked(found bool) {
 	}
 }
 
-// at returns the time that the given share of the sorted times does not exceed.
+// at returns the least time that at least the given share of the sorted times does not exceed.
 func at(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
 // arrivals sends requests of a kind at random times with the mean rate until length is over, and waits for the answers. It does

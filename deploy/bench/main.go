@@ -85,6 +85,10 @@ func (o *options) check() error {
 		}
 	}
 	switch {
+	case len(o.kill) > 0 && rate == 0:
+		return errors.New("--kill kills while requests are sent: give their rates, such as --search 5")
+	case o.costs && o.length < time.Second:
+		return errors.New("--for: want at least 1s for --measure")
 	case o.costs && (rate != 0 || o.fill != 0 || len(o.kill) > 0):
 		return errors.New("--measure measures alone: leave out --fill, --kill and the rates")
 	case rate == 0 && o.fill == 0 && !o.costs:
@@ -109,6 +113,7 @@ func defaultDir() string {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // A second Ctrl-C ends it at once.
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil {

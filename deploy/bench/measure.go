@@ -32,9 +32,6 @@ func usual() protocol {
 // measure finds the costs of a session and of requests on this machine, for the simulator.
 func (b *bench) measure(ctx context.Context) (*queueing.Measured, error) {
 	w := &watch{bench: b, stack: readStack(b.dir)}
-	if w.stack == nil {
-		return nil, fmt.Errorf("no local stack is up in %q: costs can be measured only on the machine of the servers; give its --dir", b.dir)
-	}
 	m := &queueing.Measured{
 		Machine: machine(), Cores: runtime.NumCPU(), Idle: map[string]float64{}, Requests: map[string]queueing.Cost{}, Bytes: map[string]float64{},
 	}
@@ -90,7 +87,8 @@ func (b *bench) measureSessions(ctx context.Context, w *watch, m *queueing.Measu
 	m.Bytes["clickhouse"] = (1 << 20) * each(sizes.ClickHouseMiB, then.ClickHouseMiB)
 	m.Bytes["temporal"] = (1 << 20) * each(sizes.TemporalMiB, then.TemporalMiB)
 	m.Bytes["weaviate"] = (1 << 20) * each(sizes.WeaviateMiB, then.WeaviateMiB)
-	m.Vectors, m.Messages, m.Inserts = each(counts[0], now[0]), each(counts[1], now[1]), each(counts[2], now[2])
+	m.Vectors, m.Messages = each(counts[0], now[0]), each(counts[1], now[1])
+	m.Inserts, m.Appends = each(counts[2], now[2]), each(counts[3], now[3])
 	m.History = float64(b.history(ctx))
 	return nil
 }
@@ -133,7 +131,7 @@ func (b *bench) closed(ctx context.Context, w *watch, atOnce int) (queueing.Run,
 	return queueing.Run{AtOnce: atOnce, N: int(ended), Seconds: s.wall, CPU: 1e3 * s.all() / float64(max(1, ended)), Free: s.free}, err
 }
 
-// measureRequests sends requests one after another for a quarter of the time.
+// measureRequests sends requests one after another for half of the time.
 func (b *bench) measureRequests(ctx context.Context, w *watch, m *queueing.Measured, kind int) error {
 	b.say("measuring %s", kindNames[kind])
 	n, err := 0, error(nil)
@@ -154,13 +152,14 @@ func (b *bench) measureRequests(ctx context.Context, w *watch, m *queueing.Measu
 	return nil
 }
 
-// counts returns how many items are indexed or to be, how many messages are among them, and the INSERT statements since the
-// server's start.
-func (b *bench) counts(ctx context.Context) [3]float64 {
-	var items, messages, inserts uint64
+// counts returns how many items are indexed or to be, how many messages are among them, the INSERT statements since the
+// server's start, and those of events, which have a time each.
+func (b *bench) counts(ctx context.Context) [4]float64 {
+	var items, messages, inserts, appends uint64
 	_ = b.log.QueryRow(ctx, `SELECT count(), countIf(item_kind = 'message') FROM vector_outbox WHERE project = ?`, b.project).Scan(&items, &messages)
 	_ = b.log.QueryRow(ctx, `SELECT value FROM system.events WHERE event = 'InsertQuery'`).Scan(&inserts)
-	return [3]float64{float64(items), float64(messages), float64(inserts)}
+	_ = b.log.QueryRow(ctx, `SELECT uniqExact(recorded_at) FROM events_raw`).Scan(&appends)
+	return [4]float64{float64(items), float64(messages), float64(inserts), float64(appends)}
 }
 
 // history returns the length of the history of a session's workflow, in events.

@@ -55,8 +55,16 @@ func fillOf(n int, took time.Duration, before, after sample) *filled {
 	return f
 }
 
-// failure is the error for a run in which sessions were lost.
+// tolerated is the share of requests of a kind that may fail or not be sent, if no server was killed.
+const tolerated = 0.05
+
+// failure is the error for a run in which sessions were lost, or many requests failed.
 func (r *result) failure() error {
+	for _, s := range r.Requests {
+		if bad := s.Errors + s.NotSent; len(r.Kills) == 0 && float64(bad) > tolerated*float64(bad+s.Answers) {
+			return fmt.Errorf("%d of %d requests (%s) failed or were not sent", bad, bad+s.Answers, s.Kind)
+		}
+	}
 	if r.Kept < r.Given {
 		return fmt.Errorf("%d of %d sessions are not remembered: see `starter builds list --project %s --status failed` and `starter queue`, "+
 			"or give the queue more time by --settle", r.Given-r.Kept, r.Given, command.ShellWord(r.Project))
@@ -69,7 +77,7 @@ func (r *result) print(out io.Writer) error {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format, args...) }
 	if f := r.Fill; f != nil {
 		say("\nFilled with %d sessions in %.0f s: %.1f a second.\n", f.Sessions, f.Seconds, float64(f.Sessions)/f.Seconds)
-		say("A session took %.0f events and %.0f rows", f.Events, f.Rows)
+		say("Up to the end of the last one, without the work that follows it, a session took %.0f events and %.0f rows", f.Events, f.Rows)
 		for _, name := range []string{"clickhouse", "temporal", "weaviate"} {
 			if bytes, there := f.Bytes[name]; there {
 				say(", %.1f KiB of %s", bytes/1024, name)
@@ -83,7 +91,7 @@ func (r *result) print(out io.Writer) error {
 		say(".\n")
 	}
 	if len(r.Requests) > 0 {
-		say("\nTimes in ms from when a request was due, over %.0f s:\n\n", r.Length)
+		say("\nTimes in ms of the answers, from when a request was due, over %.0f s:\n\n", r.Length)
 		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 		_, _ = fmt.Fprintln(tw, "request\ta second\tanswers\terrors\tnot sent\tp50\tp90\tp99\tmax\t")
 		for _, s := range r.Requests {
@@ -119,12 +127,13 @@ func sorted(reasons map[string]int) []string {
 
 // growth prints the sizes at the start, after each quarter, and at the end.
 func (r *result) growth(b *strings.Builder) {
-	if len(r.Samples) < 2 {
+	whole := slices.DeleteFunc(slices.Clone(r.Samples), func(s sample) bool { return len(s.Unread) > 0 })
+	if len(whole) < 2 {
 		return
 	}
 	var shown []sample
 	for q := range 5 {
-		shown = append(shown, r.Samples[q*(len(r.Samples)-1)/4])
+		shown = append(shown, whole[q*(len(whole)-1)/4])
 	}
 	_, _ = fmt.Fprintln(b, "\nSizes, the last ones after the queue was empty:")
 	_, _ = fmt.Fprintln(b)

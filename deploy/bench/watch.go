@@ -25,12 +25,24 @@ func isServer(name string) bool { return slices.Contains(servers, name) }
 
 // stackState is the part of a local stack's state that is needed here.
 type stackState struct {
-	dir     string
-	Servers map[string]int `json:"servers"`
+	dir       string
+	Servers   map[string]int `json:"servers"`
+	Addresses struct {
+		Temporal string `json:"temporal"`
+	} `json:"addresses"`
 }
 
-// readStack returns the state of the stack in a directory, or nil if none is up.
+// readStack returns the state of the stack in a directory, or nil if none is up: a stack that runs has a lock. The processes of
+// one that was killed may be others by now.
 func readStack(dir string) *stackState {
+	lock, err := os.Open(filepath.Join(dir, "up.lock")) //nolint:gosec // the user named the directory
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = lock.Close() }()
+	if syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+		return nil
+	}
 	s := &stackState{dir: dir}
 	text, err := os.ReadFile(filepath.Join(dir, "state.json")) //nolint:gosec // the user named the directory
 	if err != nil || json.Unmarshal(text, s) != nil {
@@ -63,9 +75,11 @@ type sample struct {
 	WeaviateMiB   float64 `json:"weaviate_mib,omitempty"`
 	// DiskFiles counts the files of the stack.
 	DiskFiles int `json:"disk_files,omitempty"`
-	// Open counts the workflows that run, and History is the longest of their histories, in events.
+	// Open counts the workflows that run, and History is the longest history of 200 of them, in events.
 	Open    int   `json:"open_workflows"`
 	History int64 `json:"longest_history"`
+	// Unread names the servers that did not answer, as after they were killed. Their figures are 0.
+	Unread []string `json:"unread,omitempty"`
 }
 
 // watch measures sizes.
@@ -87,7 +101,7 @@ func (w *watch) until(ctx context.Context, every time.Duration) []sample {
 }
 
 func (w *watch) sample(ctx context.Context) sample {
-	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second) // The last one is not cut short.
 	defer stop()
 	s := sample{}
 	if !w.started.IsZero() {
@@ -112,12 +126,13 @@ func (w *watch) processes() map[string]process {
 	if w.stack == nil {
 		return nil
 	}
-	if w.used == nil {
+	first := w.used == nil
+	if first {
 		w.last, w.used = map[int]int{}, map[string]float64{}
 	}
 	found := map[string]process{}
 	for name, pid := range w.stack.Servers {
-		if p, ok := w.process(name, pid); ok && isServer(name) {
+		if p, ok := w.process(name, pid, first); ok && isServer(name) {
 			found[name] = p
 		}
 	}
@@ -127,21 +142,31 @@ func (w *watch) processes() map[string]process {
 // engines asks ClickHouse and Temporal.
 func (w *watch) engines(ctx context.Context, s *sample) {
 	var bytes uint64
-	_ = w.log.QueryRow(ctx, `SELECT sum(rows), count(), sum(bytes_on_disk), sumIf(rows, table = 'events_raw')
+	err := w.log.QueryRow(ctx, `SELECT sum(rows), count(), sum(bytes_on_disk), sumIf(rows, table = 'events_raw')
 FROM system.parts WHERE active AND database = currentDatabase()`).Scan(&s.Rows, &s.Parts, &bytes, &s.Events)
-	s.ClickHouseMiB = float64(bytes) / (1 << 20)
-	open, err := w.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: `ExecutionStatus = "Running"`, PageSize: 200})
 	if err != nil {
+		s.Unread = append(s.Unread, "clickhouse")
+	}
+	s.ClickHouseMiB = float64(bytes) / (1 << 20)
+	s.Goroutines = w.goroutines(ctx)
+	running := `ExecutionStatus = "Running"`
+	count, err := w.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: running})
+	if err != nil {
+		s.Unread = append(s.Unread, "temporal")
 		return
 	}
-	s.Open = len(open.GetExecutions())
+	s.Open = int(count.GetCount())
+	open, err := w.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: running, PageSize: 200})
+	if err != nil {
+		s.Unread = append(s.Unread, "temporal")
+		return
+	}
 	for _, e := range open.GetExecutions() {
 		described, err := w.temporal.DescribeWorkflowExecution(ctx, e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId())
 		if err == nil {
 			s.History = max(s.History, described.GetWorkflowExecutionInfo().GetHistoryLength())
 		}
 	}
-	s.Goroutines = w.goroutines(ctx)
 }
 
 // goroutines reads the worker's metrics.
@@ -168,7 +193,7 @@ func (w *watch) goroutines(ctx context.Context) int {
 }
 
 // process reads /proc, where there is one.
-func (w *watch) process(name string, pid int) (p process, ok bool) {
+func (w *watch) process(name string, pid int, first bool) (p process, ok bool) {
 	dir := fmt.Sprintf("/proc/%d", pid)
 	stat, err := os.ReadFile(dir + "/stat") //nolint:gosec // a process of the stack
 	if err != nil || pid == 0 {
@@ -181,9 +206,9 @@ func (w *watch) process(name string, pid int) (p process, ok bool) {
 		n, _ := strconv.Atoi(field)
 		ticks += n
 	}
-	before, seen := w.last[pid]
-	if !seen && w.used[name] == 0 && w.started.IsZero() {
-		before = ticks // What it used before the run does not count.
+	before := w.last[pid]
+	if first {
+		before = ticks // Its use before the run does not count.
 	}
 	w.last[pid] = ticks
 	w.used[name] += float64(ticks-before) / 100

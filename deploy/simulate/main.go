@@ -57,7 +57,7 @@ func run(args []string, out io.Writer) error {
 		return fmt.Errorf("--output %q: want text or json", output)
 	}
 	for _, n := range perDay {
-		if n < 1 || n > 1e12 {
+		if !(n >= 1 && n <= 1e12) {
 			return fmt.Errorf("--sessions %g: want 1 to 1e12", n)
 		}
 	}

@@ -12,28 +12,27 @@ import (
 
 // world is how the system is used, on which machines, and at which prices.
 type world struct {
-	Searches   float64 `json:"searches_a_session"`
-	Contexts   float64 `json:"contexts_a_session"`
-	Peak       float64 `json:"peak"`
-	Cores      int     `json:"cores"`
-	Memory     float64 `json:"memory_gib"`
-	Disk       float64 `json:"disk_gib"`
-	Load       float64 `json:"load"`
-	Days       float64 `json:"days"`
-	Retention  float64 `json:"retention_days"`
-	Replicas   int     `json:"replicas"`
-	Dimensions int     `json:"dimensions"`
-	TokensIn   float64 `json:"tokens_in"`
-	TokensOut  float64 `json:"tokens_out"`
-	Machine    float64 `json:"price_machine_hour"`
-	Storage    float64 `json:"price_gib_month"`
-	PriceIn    float64 `json:"price_million_in"`
-	PriceOut   float64 `json:"price_million_out"`
+	Searches  float64 `json:"searches_a_session"`
+	Contexts  float64 `json:"contexts_a_session"`
+	Peak      float64 `json:"peak"`
+	Cores     int     `json:"cores"`
+	Disk      float64 `json:"disk_gib"`
+	Load      float64 `json:"load"`
+	Days      float64 `json:"days"`
+	Retention float64 `json:"retention_days"`
+	Replicas  int     `json:"replicas"`
+	Parts     float64 `json:"appends_a_second"`
+	TokensIn  float64 `json:"tokens_in"`
+	TokensOut float64 `json:"tokens_out"`
+	Machine   float64 `json:"price_machine_hour"`
+	Storage   float64 `json:"price_gib_month"`
+	PriceIn   float64 `json:"price_million_in"`
+	PriceOut  float64 `json:"price_million_out"`
 }
 
 func usual() world {
 	return world{
-		Searches: 5, Contexts: 5, Peak: 4, Cores: 16, Memory: 64, Disk: 2000, Load: 0.6, Days: 365, Retention: 3, Replicas: 3, Dimensions: 384,
+		Searches: 5, Contexts: 5, Peak: 4, Cores: 16, Disk: 2000, Load: 0.6, Days: 365, Retention: 30, Replicas: 3, Parts: 1,
 	}
 }
 
@@ -42,13 +41,12 @@ func (w *world) flags(f *pflag.FlagSet) {
 	f.Float64Var(&w.Contexts, "contexts", w.Contexts, "texts for a prompt for each session")
 	f.Float64Var(&w.Peak, "peak", w.Peak, "how many times the mean the busiest hour has")
 	f.IntVar(&w.Cores, "cores", w.Cores, "cores of a machine")
-	f.Float64Var(&w.Memory, "memory", w.Memory, "memory of a machine in GiB")
 	f.Float64Var(&w.Disk, "disk", w.Disk, "disk of a machine in GiB")
-	f.Float64Var(&w.Load, "load", w.Load, "share of the cores, memory and disks to be used at the peak")
+	f.Float64Var(&w.Load, "load", w.Load, "share of the cores and disks to be used at the peak")
 	f.Float64Var(&w.Days, "days", w.Days, "days whose sessions are kept")
 	f.Float64Var(&w.Retention, "retention", w.Retention, "days that Temporal keeps ended workflows")
 	f.IntVar(&w.Replicas, "replicas", w.Replicas, "copies of each store")
-	f.IntVar(&w.Dimensions, "dimensions", w.Dimensions, "of a vector, in 32 bits each")
+	f.Float64Var(&w.Parts, "appends", w.Parts, "appends a second that a shard of ClickHouse takes (its documentation advises about one into a table)")
 	f.Float64Var(&w.TokensIn, "tokens-in", w.TokensIn, "tokens that a model reads for a session (0: the offline extractor)")
 	f.Float64Var(&w.TokensOut, "tokens-out", w.TokensOut, "tokens that a model writes for a session")
 	f.Float64Var(&w.Machine, "price-machine", w.Machine, "price of a machine for an hour (0: no cost is reckoned)")
@@ -62,38 +60,33 @@ func (w *world) check() error {
 		"searches": w.Searches, "contexts": w.Contexts, "tokens-in": w.TokensIn, "tokens-out": w.TokensOut, "price-machine": w.Machine,
 		"price-storage": w.Storage, "price-in": w.PriceIn, "price-out": w.PriceOut, "retention": w.Retention,
 	} {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("--%s %v: want 0 or more", name, v)
+		if !(v >= 0 && v <= 1e12) {
+			return fmt.Errorf("--%s %v: want 0 to 1e12", name, v)
 		}
 	}
 	switch {
 	case !(w.Load > 0 && w.Load < 1):
 		return fmt.Errorf("--load %v: want more than 0 and less than 1", w.Load)
-	case !(w.Peak >= 1):
-		return fmt.Errorf("--peak %v: want 1 or more", w.Peak)
-	case w.Cores < 1 || !(w.Memory > 0) || !(w.Disk > 0) || !(w.Days > 0) || w.Replicas < 1 || w.Dimensions < 1:
-		return fmt.Errorf("--cores, --memory, --disk, --days, --replicas and --dimensions: want more than 0")
+	case !(w.Peak >= 1 && w.Peak <= 1e6):
+		return fmt.Errorf("--peak %v: want 1 to 1e6", w.Peak)
+	case !(w.Disk >= 1 && w.Disk <= 1e12) || !(w.Days >= 1 && w.Days <= 1e6) || !(w.Parts >= 0.01 && w.Parts <= 1e6):
+		return fmt.Errorf("--disk: want 1 to 1e12; --days: want 1 to 1e6; --appends: want 0.01 to 1e6")
+	case w.Cores < 1 || w.Cores > 1e6 || w.Replicas < 1 || w.Replicas > 100:
+		return fmt.Errorf("--cores: want 1 to 1e6; --replicas: want 1 to 100")
 	}
 	return nil
 }
 
 const (
-	gib       = 1 << 30
-	aDay      = 86_400.0
-	aMonth    = 730.0 // hours
-	busyParts = 1.0   // inserts a second into a table, above which ClickHouse's documentation advises to join them
+	gib    = 1 << 30
+	aDay   = 86_400.0
+	aMonth = 730.0 // hours
 )
 
 // seconds is the CPU that a process uses for a session with its searches and texts.
 func (w world) seconds(m *queueing.Measured, process string) float64 {
 	ms := m.Session.CPU[process] + w.Searches*m.Requests["search"].CPU[process] + w.Contexts*m.Requests["context"].CPU[process]
 	return ms / 1e3
-}
-
-// vectorMemory is what Weaviate needs in memory for the vectors of a session, in bytes: twice the vectors themselves, by its own
-// rule of thumb for HNSW.
-func (w world) vectorMemory(m *queueing.Measured) float64 {
-	return 2 * 4 * float64(w.Dimensions) * m.Vectors
 }
 
 // kept is the number of days whose sessions a store keeps.
@@ -137,14 +130,8 @@ func limits(m *queueing.Measured, w world) []limit {
 			out = append(out, limit{"disk of the " + store, w.Load * w.Disk * gib / bytes / w.kept(store), setting})
 		}
 	}
-	if bytes := w.vectorMemory(m); bytes > 0 {
-		out = append(out, limit{"memory for vectors", w.Load * w.Memory * gib / bytes / w.Days, "more nodes; projects at rest (`weaviate-idle`) use none"})
-	}
-	if m.Inserts > 0 {
-		out = append(out, limit{
-			"parts of a table", busyParts / w.Peak * aDay,
-			"more shards (`cluster`); writers join the sessions that wait",
-		})
+	if m.Appends > 0 {
+		out = append(out, limit{"appends to a shard", w.Parts / m.Appends / w.Peak * aDay, "more shards (`cluster`), each with the streams of other users and projects"})
 	}
 	slices.SortStableFunc(out, func(a, b limit) int {
 		switch {
@@ -164,7 +151,7 @@ type need struct {
 	// Busy is in cores, at the peak. Machines includes the copies.
 	Busy     float64 `json:"busy_cores"`
 	Machines int     `json:"machines"`
-	// By says what decides the number: CPU, disk or memory.
+	// By says which resource decides the number: CPU, disk or appends.
 	By      string  `json:"by"`
 	DiskGiB float64 `json:"disk_gib,omitempty"`
 }
@@ -184,7 +171,7 @@ type planned struct {
 	// TokensIn and TokensOut are a minute's, at the peak.
 	TokensIn  float64 `json:"tokens_in_a_minute"`
 	TokensOut float64 `json:"tokens_out_a_minute"`
-	// OneMachine is true if one of the machine that was measured bears it all.
+	// OneMachine is true if one machine like the measured one, with the disk, bears it all, without copies. Its cost is that of one.
 	OneMachine bool `json:"one_machine"`
 	// Machines, Storage and Model are costs of a month, in the currency of the prices.
 	Machines float64 `json:"cost_machines"`
@@ -208,8 +195,10 @@ func plan(m *queueing.Measured, w world, perDay float64) planned {
 		}
 		n.DiskGiB = m.Bytes[name] * perDay * w.kept(name) / gib
 		atLeast(n.DiskGiB, w.Disk, "disk")
-		if name == "weaviate" {
-			atLeast(w.vectorMemory(m)*perDay*w.Days/gib, w.Memory, "memory")
+		if name == "clickhouse" {
+			if k := int(math.Ceil(p.Peak * m.Appends / w.Parts)); k > n.Machines {
+				n.Machines, n.By = k, "appends"
+			}
 		}
 		seconds, _ := queueing.Open(p.Peak, n.Machines*w.Cores, s, 0)
 		p.Seconds += together * seconds * share(m.Session.CPU[name]/1e3, s)
@@ -222,7 +211,10 @@ func plan(m *queueing.Measured, w world, perDay float64) planned {
 		machines += n.Machines
 		p.Needs = append(p.Needs, n)
 	}
-	p.OneMachine = total <= w.Load*float64(m.Cores)
+	p.OneMachine = total <= w.Load*float64(m.Cores) && disk/float64(w.Replicas) <= w.Load*w.Disk
+	if p.OneMachine {
+		machines = 1
+	}
 	p.Inserts, p.History, p.Vectors = p.Peak*m.Inserts, p.Peak*m.History, p.Peak*m.Vectors
 	p.TokensIn, p.TokensOut = 60*p.Peak*w.TokensIn, 60*p.Peak*w.TokensOut
 	p.Machines, p.Storage = float64(machines)*aMonth*w.Machine, disk*w.Storage

@@ -23,19 +23,19 @@ func (r report) print(out io.Writer) error {
 	var b strings.Builder
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format, args...) }
 	m, w := r.Measured, r.World
-	say("Measured on %s: a session alone takes %.0f ms and %.0f ms of CPU", m.Machine, m.Session.Ms, 1e3*m.Session.All())
+	say("Measured on %s: a session alone takes %.0f ms; one among 1 to %d takes %.0f ms of CPU", m.Machine, m.Session.Ms, m.Sessions[len(m.Sessions)-1].AtOnce, 1e3*m.Session.All())
 	sep := " ("
 	for _, p := range queueing.Processes {
 		say("%s%s %.0f", sep, p, m.Session.CPU[p])
 		sep = ", "
 	}
-	say("), %.0f INSERTs, %.0f vectors,\n%.0f events of history", m.Inserts, m.Vectors, m.History)
+	say(").\nIt has %.0f INSERTs, %.0f of them appends to the log, %.0f vectors, %.0f events of history", m.Inserts, m.Appends, m.Vectors, m.History)
 	for _, store := range []string{"clickhouse", "temporal", "weaviate"} {
 		say(", %s of %s", size(m.Bytes[store]), store)
 	}
 	say("; a search takes %.0f ms and %.0f ms of CPU.\n", m.Requests["search"].Ms, 1e3*m.Requests["search"].All())
 
-	say("\nThe model beside the measurement:\n\n")
+	say("\nThe model beside the measurement. It is told of the runs with 1 and with up to 4 in flight:\n\n")
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line(tw, "in flight", "cores left", "sessions/s", "predicted", "off by")
 	for _, c := range r.Check {
@@ -43,9 +43,9 @@ func (r report) print(out io.Writer) error {
 	}
 	_ = tw.Flush()
 
-	say("\nOne machine for each process (%d cores, %g GiB, %g GiB of disk), at %.0f %% in an hour of %g times the mean, with %g searches and\n"+
+	say("\nOne machine for each process (%d cores, %g GiB of disk), at %.0f %% in an hour of %g times the mean, with %g searches and\n"+
 		"%g texts for a session and sessions of %g days, takes this many sessions a day. The next bottleneck is the first:\n\n",
-		w.Cores, w.Memory, w.Disk, 100*w.Load, w.Peak, w.Searches, w.Contexts, w.Days)
+		w.Cores, w.Disk, 100*w.Load, w.Peak, w.Searches, w.Contexts, w.Days)
 	for _, l := range r.Limits {
 		say("  %-22s %9s   %s\n", l.Name, short(l.PerDay), l.Setting)
 	}

@@ -18,7 +18,7 @@ import (
 
 func measured() *queueing.Measured {
 	return &queueing.Measured{
-		Machine: "2 cores", Cores: 2, Messages: 10, Vectors: 12, Inserts: 6, History: 34, Events: 20, Rows: 60,
+		Machine: "2 cores", Cores: 2, Messages: 10, Vectors: 12, Inserts: 6, Appends: 4, History: 34, Events: 20, Rows: 60,
 		Sessions: []queueing.Run{{AtOnce: 1, N: 10, Seconds: 5, CPU: 300, Free: 2}},
 		Session:  queueing.Cost{Ms: 500, CPU: map[string]float64{"clickhouse": 150, "temporal": 90, "weaviate": 10, "worker": 50}},
 		Requests: map[string]queueing.Cost{"search": {Ms: 50, CPU: map[string]float64{"clickhouse": 40}}},
@@ -34,14 +34,17 @@ func TestPlan(t *testing.T) {
 	p := plan(measured(), usual(), 1e6)
 	require.InDelta(t, 46.3, p.Peak, 0.01)
 	require.InDelta(t, 16.2, p.Needs[0].Busy, 0.01)
-	require.Equal(t, 18, p.Needs[0].Machines)
-	require.Equal(t, "disk", p.Needs[0].By)
+	require.Equal(t, 3*186, p.Needs[0].Machines, "46.3 sessions a second append 185.2 times, once for each shard")
+	require.Equal(t, "appends", p.Needs[0].By)
+	many := usual()
+	many.Parts = 1000
+	require.Equal(t, 18, plan(measured(), many, 1e6).Needs[0].Machines)
+	require.Equal(t, "disk", plan(measured(), many, 1e6).Needs[0].By)
 	require.InDelta(t, 3*20_000*1e6*365/gib, p.Needs[0].DiskGiB, 1)
-	require.InDelta(t, 60_000*1e6*3*3/gib, p.Needs[1].DiskGiB, 1, "Temporal keeps its retention")
+	require.InDelta(t, 60_000*1e6*30*3/gib, p.Needs[1].DiskGiB, 1, "Temporal keeps its retention")
 	require.InDelta(t, 46.3*34, p.History, 1)
-	// Weaviate: 12 vectors of 384 floats, twice, for 365 days: 12.2 TiB, of which a machine of 64 GiB holds 38.4.
-	require.Equal(t, "memory", p.Needs[2].By)
-	require.Equal(t, 3*int(math.Ceil(12*384*8*365e6/gib/38.4)), p.Needs[2].Machines)
+	require.Equal(t, "disk", p.Needs[2].By)
+	require.Equal(t, 3*int(math.Ceil(50_000*365e6/gib/1200)), p.Needs[2].Machines)
 	require.False(t, p.OneMachine)
 	require.True(t, plan(measured(), usual(), 1e3).OneMachine)
 	require.Zero(t, p.Machines+p.Model)
@@ -55,10 +58,10 @@ func TestPlan(t *testing.T) {
 func TestLimitsAreInOrder(t *testing.T) {
 	t.Parallel()
 	l := limits(measured(), usual())
-	require.Equal(t, "memory for vectors", l[0].Name)
-	require.InDelta(t, 0.6*64*gib/(2*4*384*12*365), l[0].PerDay, 1)
-	parts := slices.IndexFunc(l, func(l limit) bool { return l.Name == "parts of a table" })
-	require.InDelta(t, 86_400/4.0, l[parts].PerDay, 1)
+	require.Equal(t, "appends to a shard", l[0].Name)
+	require.InDelta(t, 86_400/4.0/4, l[0].PerDay, 1)
+	disk := slices.IndexFunc(l, func(l limit) bool { return l.Name == "disk of the weaviate" })
+	require.InDelta(t, 0.6*2000*gib/50_000/365, l[disk].PerDay, 1)
 	for i := range l[1:] {
 		require.LessOrEqual(t, l[i].PerDay, l[i+1].PerDay)
 		require.NotEmpty(t, l[i].Setting)
@@ -103,6 +106,10 @@ func TestRun(t *testing.T) {
 		"--peak 0":        {"--peak", "0"},
 		"--searches -1":   {"--searches", "-1"},
 		"--searches NaN":  {"--searches", "NaN"},
+		"--sessions NaN":  {"--sessions", "NaN"},
+		"--peak +Inf":     {"--peak", "Inf"},
+		"--days":          {"--days", "Inf"},
+		"--disk":          {"--disk", "1e-300"},
 		"--cores":         {"--cores", "0"},
 		"no such file":    {"--measured", file + "2"},
 		"unexpected":      {"x"},

@@ -113,7 +113,7 @@ func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 	return retrieve.NewFinder(conn, weaviate, indexes, retrieve.Options{}), nil
 }
 
-// Close waits for the usage notes, for two seconds at most, and closes the connections. It is called when all requests
+// Close waits for the usage notes, for two seconds for each project at most, and closes the connections. It is called when all requests
 // have ended.
 func (c *Client) Close() error {
 	c.close()

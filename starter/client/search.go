@@ -207,11 +207,17 @@ func (c *Client) record(ctx context.Context, log *eventlog.Store, conn driver.Co
 		if len(requests) == 0 {
 			return
 		}
-		inTime, cancel := context.WithTimeout(ctx, usageTimeout)
-		err := graduate.RecordRetrieved(inTime, log, conn, c.writer, requests...)
-		cancel()
-		if err != nil {
-			c.logger.Debug("it is not noted which memories were returned", "reason", err)
+		of := map[string][]graduate.Retrieved{}
+		for _, r := range requests {
+			of[r.Project] = append(of[r.Project], r)
+		}
+		for project, requests := range of { // One that fails does not take the time of the others.
+			inTime, cancel := context.WithTimeout(ctx, usageTimeout)
+			err := graduate.RecordRetrieved(inTime, log, conn, c.writer, requests...)
+			cancel()
+			if err != nil {
+				c.logger.Debug("it is not noted which memories were returned", "project", project, "reason", err)
+			}
 		}
 	}
 }

@@ -33,6 +33,8 @@ type Measured struct {
 	History  float64 `json:"history_events"`
 	// Inserts are the INSERT statements for a session, each of which makes at least one part.
 	Inserts float64 `json:"inserts"`
+	// Appends are those of them into the log, which is the busiest table.
+	Appends float64 `json:"appends"`
 	// Bytes are what a session adds to each store.
 	Bytes map[string]float64 `json:"bytes"`
 }
@@ -51,6 +53,11 @@ type Run struct {
 // PerSecond is the throughput of a run.
 func (r Run) PerSecond() float64 { return float64(r.N) / r.Seconds }
 
+// Alone is the run with the fewest sessions at once.
+func (m *Measured) Alone() Run {
+	return slices.MinFunc(m.Sessions, func(a, b Run) int { return a.AtOnce - b.AtOnce })
+}
+
 // Cost is that of a session or a request.
 type Cost struct {
 	// Ms is the time of one alone, in milliseconds.
@@ -67,8 +74,8 @@ func (c Cost) All() (seconds float64) {
 	return seconds
 }
 
-// Delay is the time of one alone without its CPU, in seconds: what a session waits for timers, disks and messages between
-// processes. Processes work for one session at the same time, so it may be less than the true one, and is at least 0.
+// Delay is the time of one alone that is not CPU, in seconds: for timers, disks and messages between processes. Processes work for
+// one session at the same time, so it may be less than the true one, and is at least 0.
 func (c Cost) Delay() float64 { return max(0, c.Ms/1e3-c.All()) }
 
 // ReadMeasured reads what the bench has written.
@@ -105,8 +112,11 @@ type Prediction struct {
 // Off is by how much the prediction is off, as a share of the measured throughput.
 func (p Prediction) Off() float64 { return p.Predicted/p.PerSecond() - 1 }
 
-// Check predicts the throughput of each run from the cores that other programs left, the CPU of a session alone and of one
-// among many, and the time of one alone.
+// told is up to how many sessions at once the model is told the CPU of a session. It predicts the runs with more.
+const told = 4
+
+// Check predicts the throughput of each run from two of them: the time and the CPU of a session alone, with the cores that other
+// programs left to it, and the CPU of one among few.
 func (m *Measured) Check() []Prediction { return Predict(m.Sessions) }
 
 // Predict is [Measured.Check] for runs.
@@ -115,7 +125,8 @@ func Predict(runs []Run) []Prediction {
 		return nil
 	}
 	byNumber := func(a, b Run) int { return a.AtOnce - b.AtOnce }
-	one, many := slices.MinFunc(runs, byNumber), slices.MaxFunc(runs, byNumber)
+	one := slices.MinFunc(runs, byNumber)
+	many := slices.MaxFunc(slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.AtOnce > max(told, one.AtOnce) }), byNumber)
 	// Sessions share some work, such as writing the vectors of those that wait: its part for each falls with their number.
 	shared := 0.0
 	if many.AtOnce > one.AtOnce {
@@ -127,7 +138,7 @@ func Predict(runs []Run) []Prediction {
 	delay, width := max(0, seconds-one.CPU/1e3), max(1, one.CPU/1e3/seconds)
 	out := make([]Prediction, len(runs))
 	for i, r := range runs {
-		perSecond, _ := Closed(r.AtOnce, r.Free, (own+shared/float64(r.AtOnce))/1e3, delay, width)
+		perSecond, _ := Closed(r.AtOnce, one.Free, (own+shared/float64(r.AtOnce))/1e3, delay, width)
 		out[i] = Prediction{r, perSecond}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,13 +17,16 @@ import (
 // streams at a time: one waits for the log, not for the log's processors.
 func (x *importer) write(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	var sent sync.WaitGroup
 	var lanes [writers]chan []schema.Event
 	for i := range lanes {
 		lane := make(chan []schema.Event)
 		lanes[i] = lane
 		group.Go(func() error {
 			for fresh := range lane {
-				if err := x.append(ctx, fresh[0].Stream, fresh); err != nil {
+				err := x.append(ctx, fresh[0].Stream, fresh)
+				sent.Done()
+				if err != nil {
 					return err
 				}
 			}
@@ -35,14 +39,22 @@ func (x *importer) write(ctx context.Context) error {
 				close(lane)
 			}
 		}()
+		erasures := false
 		return x.each(func(fresh []schema.Event) error {
+			// Streams of erasures come last in a backup, so that their tombstones refuse nothing of the others.
+			if is := isErasure(fresh[0].Stream); is != erasures {
+				sent.Wait()
+				erasures = is
+			}
 			// A stream has one lane, which keeps its order.
 			stream := fnv.New32a()
 			_, _ = io.WriteString(stream, fresh[0].Stream)
+			sent.Add(1)
 			select {
 			case lanes[stream.Sum32()%writers] <- fresh:
 				return nil
 			case <-ctx.Done():
+				sent.Done()
 				return context.Cause(ctx)
 			}
 		})

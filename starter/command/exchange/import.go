@@ -96,10 +96,11 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// Bounds of the events that are held at once.
+// Bounds of the events of a stream that are held at once. While events are appended, those of [writers] streams are, and of one
+// more.
 const (
 	chunkEvents = 500
-	chunkBytes  = 16 << 20
+	chunkBytes  = 4 << 20
 	// writers is how many streams are appended to at a time.
 	writers = 8
 	// maxConflicts bounds the conflicts that an error lists.
