@@ -106,7 +106,7 @@ func TestUsageOfManyAtOnce(t *testing.T) {
 		wait.Go(func() {
 			log := eventlog.New(conn, eventlog.Options{}) // The programs share no log.
 			for n := range each {
-				failed <- RecordRetrieved(t.Context(), log, conn, "w", Retrieved{
+				failed <- RecordRetrieved(t.Context(), log, conn, fmt.Sprint("w", p%6), Retrieved{ // Two write each stream.
 					Scope: schema.Scope{Project: "p", User: "u"}, RequestID: fmt.Sprint(p, "/", n), By: schema.RetrievedByContext,
 					EntryIDs: []string{"e"}, At: noon, Actor: "ann",
 				})
