@@ -142,7 +142,7 @@ func (b *bench) close() {
 	}
 }
 
-// run fills the store, sends the requests, waits for the queue, and returns what it saw.
+// run fills the store, sends the requests, waits for the queue, and returns the result.
 func (b *bench) run(ctx context.Context) (*result, error) {
 	r := &result{Project: b.project, Prefix: b.prefix}
 	w := &watch{bench: b, stack: readStack(b.dir)}
@@ -303,7 +303,7 @@ func (b *bench) callHook(ctx context.Context) error {
 		err = errors.New(strings.TrimSpace(string(text)))
 	}
 	if err == nil {
-		b.give(id) // A hook keeps in its spool what it can't deliver.
+		b.give(id) // A hook keeps sessions in its spool that it can't deliver.
 	}
 	return err
 }
@@ -358,7 +358,7 @@ var (
 	spaces  = regexp.MustCompile(`\s+`)
 )
 
-// reason is the cause of an error, without what differs from one time to the next, such as ports and ids, so that equal ones
+// reason is the cause of an error, without the parts that differ from one time to the next, such as ports and ids, so that equal ones
 // are counted.
 func reason(err error) string {
 	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(err) {

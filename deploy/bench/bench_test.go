@@ -71,7 +71,7 @@ func work(t *testing.T) (dir string) {
 	return dir
 }
 
-// A run sends requests of every kind, finds what it gave, and says what grew.
+// A run sends requests of every kind, finds its sessions, and prints the growth.
 func TestBench(t *testing.T) {
 	dir := work(t)
 	project := `load "1"/` + stacktest.Namespace(t)

@@ -98,7 +98,7 @@ func (b *bench) arrivals(ctx context.Context, kind int, length time.Duration) {
 		}
 		sent.Go(func() {
 			defer func() { <-free }()
-			// What was sent is answered, also when the user ends the run.
+			// A request that was sent is answered, also when the user ends the run.
 			err := b.request(context.WithoutCancel(ctx), kind)
 			a.add(time.Since(due), err)
 		})

@@ -1,4 +1,4 @@
-// Command bench loads an installation as its users do, and prints how long they wait, what failed, and what grew:
+// Command bench loads an installation as its users do, and prints how long they wait, the failures, and the growth:
 //
 //	go run ./deploy/local up                # in another terminal
 //	go run ./deploy/bench --fill 200 --process 0.5 --search 5 --enqueue 1 --hook 0.5 --for 10m

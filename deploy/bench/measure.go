@@ -60,7 +60,7 @@ func (b *bench) measure(ctx context.Context) (*queueing.Measured, error) {
 
 func (b *bench) rest(ctx context.Context) { sleep(ctx, b.resting) }
 
-// measureSessions keeps numbers of sessions in flight, for a time each. Their cost includes what follows them in the background.
+// measureSessions keeps numbers of sessions in flight, for a time each. Their cost includes the work that follows them in the background.
 func (b *bench) measureSessions(ctx context.Context, w *watch, m *queueing.Measured) error {
 	sizes, counts := w.sample(ctx), b.counts(ctx)
 	begun := b.next.Load()
@@ -93,7 +93,7 @@ func (b *bench) measureSessions(ctx context.Context, w *watch, m *queueing.Measu
 	return nil
 }
 
-// each divides the CPU of a time among n, without what an idle system uses.
+// each divides the CPU of a time among n, without that of an idle system.
 func (w *watch) each(s spent, m *queueing.Measured, n int) map[string]float64 {
 	cpu := map[string]float64{}
 	for name, seconds := range s.cpu {
@@ -144,7 +144,7 @@ func (b *bench) measureRequests(ctx context.Context, w *watch, m *queueing.Measu
 		return fmt.Errorf("measure %s: %w", kindNames[kind], err)
 	}
 	c := queueing.Cost{Ms: 1e3 * run.wall / float64(n)}
-	// What is enqueued becomes sessions at another time, whose CPU is not the request's.
+	// Conversations become sessions at another time, whose CPU is not the request's.
 	if kind == kindSearch || kind == kindContext {
 		c.CPU = w.each(run, m, n)
 	}
@@ -193,7 +193,7 @@ func (s spent) all() (seconds float64) {
 	return seconds
 }
 
-// spend measures what work takes.
+// spend measures work.
 func (w *watch) spend(work func()) spent {
 	before, idle, start := w.processes(), idleSeconds(), time.Now()
 	work()

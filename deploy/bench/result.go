@@ -26,13 +26,13 @@ type result struct {
 	Samples []sample `json:"samples,omitempty"`
 }
 
-// filled is how the store was filled, and what one session took of everything.
+// filled is how the store was filled, and the costs of one session.
 type filled struct {
 	Sessions int     `json:"sessions"`
 	Seconds  float64 `json:"seconds"`
 	// CPU is in milliseconds a session, by process. It is empty away from the machine of the stack.
 	CPU map[string]float64 `json:"cpu_ms"`
-	// Events and Rows are a session's, and Bytes what it added to the files of each store.
+	// Events and Rows are a session's, and Bytes the growth of the files of each store.
 	Events float64            `json:"events"`
 	Rows   float64            `json:"rows"`
 	Bytes  map[string]float64 `json:"bytes"`

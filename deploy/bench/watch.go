@@ -60,7 +60,7 @@ type process struct {
 	Threads int     `json:"threads"`
 }
 
-// sample is the size of everything at a time. What can't be read is 0.
+// sample is the size of everything at a time. A figure that can't be read is 0.
 type sample struct {
 	At        float64            `json:"at_s"`
 	Processes map[string]process `json:"processes,omitempty"`

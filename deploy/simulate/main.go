@@ -4,7 +4,7 @@
 //	go run ./deploy/simulate
 //	go run ./deploy/bench --measure > measured.json && go run ./deploy/simulate --measured measured.json
 //
-// It reckons from the costs that the bench has measured on one machine. SCALING.md says what it leaves out.
+// It reckons from the costs that the bench has measured on one machine. SCALING.md names the things that it leaves out.
 package main
 
 import (

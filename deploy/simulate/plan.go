@@ -32,7 +32,7 @@ type world struct {
 
 func usual() world {
 	return world{
-		Searches: 5, Contexts: 5, Peak: 4, Cores: 16, Disk: 2000, Load: 0.6, Days: 365, Retention: 30, Replicas: 3, Parts: 1,
+		Searches: 5, Contexts: 5, Peak: 4, Cores: 16, Disk: 2000, Load: 0.6, Days: 365, Retention: 30, Replicas: 3, Parts: 10,
 	}
 }
 
@@ -46,7 +46,7 @@ func (w *world) flags(f *pflag.FlagSet) {
 	f.Float64Var(&w.Days, "days", w.Days, "days whose sessions are kept")
 	f.Float64Var(&w.Retention, "retention", w.Retention, "days that Temporal keeps ended workflows")
 	f.IntVar(&w.Replicas, "replicas", w.Replicas, "copies of each store")
-	f.Float64Var(&w.Parts, "appends", w.Parts, "appends a second that a shard of ClickHouse takes (its documentation advises about one into a table)")
+	f.Float64Var(&w.Parts, "appends", w.Parts, "appends a second that a shard of ClickHouse takes (measured for seconds; its documentation advises about one into a table)")
 	f.Float64Var(&w.TokensIn, "tokens-in", w.TokensIn, "tokens that a model reads for a session (0: the offline extractor)")
 	f.Float64Var(&w.TokensOut, "tokens-out", w.TokensOut, "tokens that a model writes for a session")
 	f.Float64Var(&w.Machine, "price-machine", w.Machine, "price of a machine for an hour (0: no cost is reckoned)")
@@ -97,7 +97,7 @@ func (w world) kept(store string) float64 {
 	return w.Days
 }
 
-// limit is what one machine can take of one resource.
+// limit is the number of sessions at which one machine has used up a resource.
 type limit struct {
 	Name string `json:"name"`
 	// PerDay is in sessions a day, and Setting moves it.
@@ -113,7 +113,7 @@ var settings = map[string]string{
 	"worker":     "more workers (`replicas` of the chart); embeddings by a server with a GPU (`embedder`)",
 }
 
-// limits returns what one machine for each process can take, the least first: these are the bottlenecks in their order.
+// limits returns the limits of one machine for each process, the least first: these are the bottlenecks in their order.
 func limits(m *queueing.Measured, w world) []limit {
 	var out []limit
 	for _, p := range queueing.Processes {
@@ -145,7 +145,7 @@ func limits(m *queueing.Measured, w world) []limit {
 	return out
 }
 
-// need is what a process takes at a number of sessions a day.
+// need is the need of a process at a number of sessions a day.
 type need struct {
 	Process string `json:"process"`
 	// Busy is in cores, at the peak. Machines includes the copies.

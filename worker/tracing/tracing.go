@@ -38,7 +38,7 @@ type Tracing struct {
 	patience time.Duration
 }
 
-// Program says what is traced.
+// Program describes the traced program.
 type Program struct {
 	// Name is the service's name, unless OTEL_SERVICE_NAME gives another one.
 	Name, Version string
@@ -88,7 +88,7 @@ func (p Program) heed() {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(report))
 }
 
-// Resource describes the program to the collector, with what OTEL_RESOURCE_ATTRIBUTES adds.
+// Resource describes the program to the collector, with the additions of OTEL_RESOURCE_ATTRIBUTES.
 func (p Program) Resource(ctx context.Context) (*resource.Resource, error) {
 	of, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
 		attribute.String("service.name", p.Name), attribute.String("service.version", p.Version)), resource.WithFromEnv())

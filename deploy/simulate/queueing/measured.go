@@ -35,7 +35,7 @@ type Measured struct {
 	Inserts float64 `json:"inserts"`
 	// Appends are those of them into the log, which is the busiest table.
 	Appends float64 `json:"appends"`
-	// Bytes are what a session adds to each store.
+	// Bytes are the growth of each store by a session.
 	Bytes map[string]float64 `json:"bytes"`
 }
 
@@ -78,7 +78,7 @@ func (c Cost) All() (seconds float64) {
 // one session at the same time, so it may be less than the true one, and is at least 0.
 func (c Cost) Delay() float64 { return max(0, c.Ms/1e3-c.All()) }
 
-// ReadMeasured reads what the bench has written.
+// ReadMeasured reads the output of the bench.
 func ReadMeasured(r io.Reader) (*Measured, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -102,7 +102,7 @@ func ReadMeasured(r io.Reader) (*Measured, error) {
 	return m, nil
 }
 
-// Prediction is a run beside what the model says of it.
+// Prediction is a run with the prediction of the model.
 type Prediction struct {
 	Run
 	// Predicted is in sessions a second.

@@ -13,7 +13,7 @@ import (
 
 func TestClosedAgainstKnownSolutions(t *testing.T) {
 	t.Parallel()
-	// One session alone waits for nobody.
+	// One session alone waits for no other.
 	x, r := Closed(1, 2, 0.3, 0.1, 1)
 	require.InDelta(t, 1/0.4, x, 1e-9)
 	require.InDelta(t, 0.4, r, 1e-9)
