@@ -82,8 +82,8 @@ func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migr
 			return state.Pending[:i], fmt.Errorf("record migration %d %q: %w", m.Version, m.Name, err)
 		}
 	}
-	if UsageDays(conn) != DefaultUsageDays {
-		return state.Pending, KeepUsage(ctx, conn)
+	if slices.ContainsFunc(state.Pending, func(m schema.Migration) bool { return slices.Contains(m.Creates(), "usage_raw") }) {
+		return state.Pending, beginUsage(ctx, conn)
 	}
 	return state.Pending, nil
 }

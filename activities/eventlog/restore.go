@@ -32,6 +32,11 @@ func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 			}
 		}
 	}
+	if slices.Contains(missing, "usage_raw") {
+		if err := beginUsage(ctx, conn); err != nil {
+			return nil, err
+		}
+	}
 	left, err := MissingTables(ctx, conn)
 	return slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(left, name) }), err
 }

@@ -52,7 +52,23 @@ func OpenScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratc
 		_ = s.Conn.Close()
 		return nil, fmt.Errorf("make tables of scratch database %q: %w", s.Database, err)
 	}
+	if err := s.keepUsage(ctx); err != nil {
+		_ = s.Conn.Close()
+		return nil, fmt.Errorf("make tables of scratch database %q: %w", s.Database, err)
+	}
 	return s, nil
+}
+
+// keepUsage has the table of usage keep its rows as long as the one in use, which it may replace.
+func (s *Scratch) keepUsage(ctx context.Context) error {
+	days, there, err := keptDays(ctx, s.home)
+	if err != nil || !there {
+		return err
+	}
+	if _, err := keepUsage(ctx, s.Conn, days); !hasCode(err, codeUnknownTable) { // A rebuild may be exchanging it.
+		return err
+	}
+	return nil
 }
 
 func makeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratch, error) {

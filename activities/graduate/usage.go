@@ -99,8 +99,8 @@ func (*UsageProjector) Version() uint32 { return 1 }
 
 // Tables returns the table of usage. Rows that are about to be forgotten are in no comparison: the server removes them at a time
 // of its choice.
-func (p *UsageProjector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "usage_raw", Hidden: fmt.Sprintf("ts < toStartOfDay(now('UTC')) - toIntervalDay(%d)", eventlog.UsageDays(p.conn)-1)}}
+func (*UsageProjector) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "usage_raw", Hidden: eventlog.HiddenUsage}}
 }
 
 // Apply writes a row for each entry of each event.

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -25,19 +26,24 @@ const (
 // statuses are Weaviate's names for them.
 var statuses = map[IdleState]string{IdleInactive: "INACTIVE", IdleOffloaded: "OFFLOADED"}
 
+// tenantsAtOnce is the most tenants that Weaviate changes by one request.
+const tenantsAtOnce = 100
+
 // idleEvery is how often a worker looks for idle projects.
 const idleEvery = time.Hour
 
 // KeepIdle sends the tenants of idle projects to rest until the context ends.
 func (x *Indexes) KeepIdle(ctx context.Context, idle time.Duration, state IdleState, logger *slog.Logger) {
 	for {
-		switch n, err := x.Rest(ctx, idle, state); {
-		case ctx.Err() != nil:
+		n, err := x.Rest(ctx, idle, state)
+		if ctx.Err() != nil {
 			return
-		case err != nil:
-			logger.Warn("idle projects stay active in weaviate", "reason", err)
-		case n > 0:
+		}
+		if n > 0 {
 			logger.Info("tenants of idle projects are at rest", "tenants", n, "state", state)
+		}
+		if err != nil {
+			logger.Warn("idle projects stay active in weaviate", "reason", err)
 		}
 		if !sleep(ctx, idleEvery) {
 			return
@@ -45,8 +51,8 @@ func (x *Indexes) KeepIdle(ctx context.Context, idle time.Duration, state IdleSt
 	}
 }
 
-// Rest changes the state of the active tenants whose projects have no event in the time, and returns their number. A search
-// leaves an event, unless usage is not noted.
+// Rest changes the state of the active tenants whose projects have no event in the time, and returns their number. A collection
+// that fails holds up no other one. A search leaves an event, unless usage is not noted.
 func (x *Indexes) Rest(ctx context.Context, idle time.Duration, state IdleState) (int, error) {
 	var projects []string
 	err := table.Query(ctx, x.conn, table.Column(&projects), `SELECT project FROM events_raw WHERE project != ''
@@ -63,15 +69,15 @@ func (x *Indexes) Rest(ctx context.Context, idle time.Duration, state IdleState)
 		return 0, err
 	}
 	changed := 0
+	var failed []error
 	for _, version := range versions {
 		for _, index := range schema.Indexes(version) {
 			n, err := x.client.rest(ctx, schema.VectorCollection(index), quiet, statuses[state])
-			if changed += n; err != nil {
-				return changed, err
-			}
+			changed += n
+			failed = append(failed, err)
 		}
 	}
-	return changed, nil
+	return changed, errors.Join(failed...)
 }
 
 // tenant is a tenant and its state, as Weaviate lists it.
@@ -100,7 +106,16 @@ func (c *Client) rest(ctx context.Context, collection string, which map[string]b
 	for i, t := range all {
 		names[i] = t.Name
 	}
-	return len(names), c.fail("change tenants", c.writer.SetTenants(ctx, class, names, status))
+	changed := 0
+	var failed []error
+	for chunk := range slices.Chunk(names, tenantsAtOnce) {
+		if err := c.fail("change tenants", c.writer.SetTenants(ctx, class, chunk, status)); err != nil {
+			failed = append(failed, err) // One tenant that is busy holds up its chunk alone.
+			continue
+		}
+		changed += len(chunk)
+	}
+	return changed, errors.Join(failed...)
 }
 
 // tenants returns the collection's tenants. If there is no such collection, it returns none.

@@ -2,13 +2,17 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/vector/store"
 	"axiommind/schema"
 )
 
@@ -82,10 +86,62 @@ func TestIdleProjects(t *testing.T) {
 		require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO events_raw (event_id, stream, seq, project, recorded_at) SELECT ?, ?, 1, ?, ?`,
 			project, "project/"+project, project, time.Now().Add(-age)))
 	}
-	n, err := x.Rest(t.Context(), 24*time.Hour, IdleInactive)
+	// Another collection, which comes before, is busy. It holds up no other one.
+	other := schema.VectorCollection(schema.Indexes(b.embedder.version)[0])
+	if other == b.writer.Collection() {
+		other = schema.VectorCollection(schema.Indexes(b.embedder.version)[1])
+	}
+	_, err = b.client.EnsureCollection(t.Context(), other)
 	require.NoError(t, err)
+	require.NoError(t, b.client.EnsureTenant(t.Context(), other, "old"))
+	class, err := b.client.class(t.Context(), other)
+	require.NoError(t, err)
+	server := b.client.writer
+	b.client.writer = &busy{Writer: server, fails: func(c string, _ []string) bool { return c == class }}
+	n, err := x.Rest(t.Context(), 24*time.Hour, IdleInactive)
+	require.ErrorIs(t, err, errBusy)
 	require.Equal(t, 1, n)
 	all, err := b.client.tenants(t.Context(), b.writer.Collection())
 	require.NoError(t, err)
 	require.ElementsMatch(t, []tenant{{"old", "COLD"}, {"new", "HOT"}}, all)
+}
+
+// Weaviate changes at most 100 tenants by one request. A request that fails holds up only its own tenants.
+func TestManyIdle(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	class, err := s.client.class(t.Context(), s.collection)
+	require.NoError(t, err)
+	idle, names := map[string]bool{}, []map[string]string{}
+	for i := range tenantsAtOnce + 1 {
+		idle[strconv.Itoa(i)] = true
+		names = append(names, map[string]string{"name": strconv.Itoa(i)})
+	}
+	for chunk := range slices.Chunk(names, tenantsAtOnce) {
+		require.NoError(t, s.client.request(t.Context(), "make tenants", http.MethodPost, classPath(class)+"/tenants", chunk, nil))
+	}
+	server := s.client.writer
+	s.client.writer = &busy{Writer: server, fails: func(_ string, tenants []string) bool { return len(tenants) < tenantsAtOnce }}
+	n, err := s.client.rest(t.Context(), s.collection, idle, statuses[IdleInactive])
+	require.ErrorIs(t, err, errBusy)
+	require.Equal(t, tenantsAtOnce, n)
+	s.client.writer = server
+	n, err = s.client.rest(t.Context(), s.collection, idle, statuses[IdleInactive])
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
+
+// busy is a server that refuses some changes of tenants.
+type busy struct {
+	store.Writer
+	fails func(class string, tenants []string) bool
+}
+
+var errBusy = errors.New("tenant is busy")
+
+func (b *busy) SetTenants(ctx context.Context, class string, tenants []string, status string) error {
+	if b.fails(class, tenants) {
+		return errBusy
+	}
+	return b.Writer.SetTenants(ctx, class, tenants, status)
 }

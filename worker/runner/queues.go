@@ -54,6 +54,10 @@ func rates(setting string, given []string) (map[string]float64, error) {
 			return nil, fmt.Errorf("%s %q: want a number above 0 and up to %d behind the =", setting, one, int(service.MaxModelRate))
 		case queue == schema.QueueModel && setting == "--queue-rate":
 			return nil, fmt.Errorf("%s %q: give it by --model-rate", setting, one)
+		case queue == schema.QueueMemory:
+			return nil, fmt.Errorf("%s %q: this task queue has workflows and no activities of its own, so it has no rate", setting, one)
+		case out[queue] > 0:
+			return nil, fmt.Errorf("%s %q: %s has a rate already: give one for each task queue", setting, one, queue)
 		}
 		out[queue] = rate
 	}

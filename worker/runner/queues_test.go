@@ -34,6 +34,9 @@ func TestTaskQueues(t *testing.T) {
 		{service.Config{TaskQueues: []string{"모델"}}, nil, `--task-queue "모델": want one of axiommind, axiommind-model, axiommind-vector, axiommind-memory, axiommind-erase`},
 		{service.Config{QueueRates: []string{"axiommind-vector=0"}}, nil, `--queue-rate "axiommind-vector=0": want a number above 0 and up to 100000 behind the =`},
 		{service.Config{QueueRates: []string{"axiommind-model=1"}}, nil, `--queue-rate "axiommind-model=1": give it by --model-rate`},
+		{service.Config{QueueRates: []string{"axiommind-memory=1"}}, nil, `--queue-rate "axiommind-memory=1": this task queue has workflows and no activities of its own, so it has no rate`},
+		{service.Config{WorkerRates: []string{"axiommind-memory=1"}}, nil, `--worker-rate "axiommind-memory=1": this task queue has workflows and no activities of its own, so it has no rate`},
+		{service.Config{WorkerRates: []string{"axiommind-vector=1", "axiommind-vector=2"}}, nil, `--worker-rate "axiommind-vector=2": axiommind-vector has a rate already: give one for each task queue`},
 	} {
 		if err := checkQueues(&c.cfg); c.err != "" {
 			require.EqualError(t, err, c.err)

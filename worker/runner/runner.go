@@ -139,7 +139,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		ready()
 	}
 	go rooms.indexes.Follow(ctx, logger)
-	if cfg.WeaviateIdle > 0 {
+	if cfg.WeaviateIdle > 0 && serves(&cfg, schema.QueueVector) {
 		go rooms.indexes.KeepIdle(ctx, cfg.WeaviateIdle, cfg.WeaviateIdleState, logger)
 	}
 	if cfg.BuildID != "" {

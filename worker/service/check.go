@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // orElse replaces a 0, and returns the error.
@@ -33,6 +34,21 @@ func oneOf[T ~string](into *T, values ...T) func(string) error {
 			return fmt.Errorf("want %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", " or "))
 		}
 		*into = T(text)
+		return nil
+	}
+}
+
+// leastIdle is the least time without an event after which a project is idle.
+const leastIdle = time.Minute
+
+// idleTime stores a time of at least [leastIdle], or 0.
+func idleTime(into *time.Duration) func(string) error {
+	return func(text string) error {
+		d, err := time.ParseDuration(text)
+		if err != nil || d != 0 && d < leastIdle {
+			return fmt.Errorf("want a time of %s or longer, such as 720h, or 0 for never", leastIdle)
+		}
+		*into = d
 		return nil
 	}
 }

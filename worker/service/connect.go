@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 		return nil, err
 	}
 	err = retryConnect(ctx, cfg.Servers, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
-		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster, UsageDays: cfg.UsageDays})
+		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster, UsageDays: cmp.Or(cfg.UsageDays, eventlog.UsageForGood)})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{settings.Explain(cfg.ClickHouseAddress(), err)}
 		}

@@ -46,11 +46,15 @@ func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, ou
 	if err != nil {
 		return err
 	}
-	if err := eventlog.KeepUsage(ctx, conn); err != nil {
+	kept, err := eventlog.KeepUsage(ctx, conn)
+	if err != nil {
 		return err
 	}
 	for _, a := range applied {
 		_, _ = fmt.Fprintf(out, "migrated %d %s\n", a.Version, a.Name)
+	}
+	if kept.Now != kept.Before {
+		_, _ = fmt.Fprintf(out, "usage is kept %s now, not %s\n", usageTime(kept.Now), usageTime(kept.Before))
 	}
 	if len(applied) == 0 {
 		_, _ = fmt.Fprintln(out, "the database is up to date")
@@ -66,6 +70,13 @@ func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, ou
 		_, _ = fmt.Fprintf(out, "role %s has its rights; give it to a user: GRANT %s TO the_user\n", role.Name, role.Name)
 	}
 	return nil
+}
+
+func usageTime(days int) string {
+	if days == 0 {
+		return "for good"
+	}
+	return fmt.Sprintf("for %d days", days)
 }
 
 func printGrants(cfg Config, out io.Writer) error {

@@ -22,7 +22,7 @@ func TestEverySettingIsListed(t *testing.T) {
 			into = append(into, v.Pointer())
 		}
 	}
-	checked := []string{"ModelReads", "ModelRate", "DoneReports", "Facts", "BuildID", "Deployment", "WeaviateIdleState", "MaxPollers"} // by a func
+	checked := []string{"ModelReads", "ModelRate", "DoneReports", "Facts", "BuildID", "Deployment", "WeaviateIdle", "WeaviateIdleState", "WeaviateReplicas", "UsageDays", "MaxPollers"} // by a func
 	keys := []string{"APIKey", "KeyVariable", "TemporalAPIKey", "WeaviateAPIKey", "Secret"}
 	loaded := []string{"Timing", "RefusedTimeout", "SecretFiles", "State", "EmbedderByDefault", "Gemini", "BatchSize", "sources", "flags", "getenv", "TemporalTraces", "TemporalMetrics", "Appended"}
 	none := slices.Concat(checked, keys, loaded)
@@ -47,5 +47,20 @@ func TestEverySettingIsListed(t *testing.T) {
 	cfg.WorkerFlags(flags)
 	for _, s := range cfg.Settings() {
 		require.NotNil(t, flags.Lookup(s.Name), s.Name)
+	}
+}
+
+// A project is idle after a minute or more, and never by a negative time.
+func TestIdleBounds(t *testing.T) {
+	t.Parallel()
+	for value, ok := range map[string]bool{"720h": true, "0": true, "1m": true, "-720h": false, "59s": false, "month": false} {
+		var cfg service.Config
+		f := pflag.NewFlagSet("", pflag.ContinueOnError)
+		cfg.WorkerFlags(f)
+		if err := f.Set("weaviate-idle", value); ok {
+			require.NoError(t, err, value)
+		} else {
+			require.ErrorContains(t, err, "want a time of 1m0s or longer, such as 720h, or 0 for never", value)
+		}
 	}
 }

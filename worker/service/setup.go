@@ -16,6 +16,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"axiommind/worker/settings"
 )
 
 // Setup makes Temporal's namespace, if it is missing, and its search attributes. It can be run again.
@@ -32,15 +34,25 @@ const (
 	leastRetention = 24 * time.Hour
 )
 
+// refusedSetup is the remedy for a refused key.
+const refusedSetup = "give a key of an operator by TEMPORAL_API_KEY, or have one make the namespace and the search attributes"
+
 // Flags adds the flags of the setup.
 func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.DurationVar(&s.Retention, "retention", 0,
 		fmt.Sprintf("how long ended workflows are kept, 24h or more (default: %s for a new namespace, else no change)", hours(DefaultRetention)))
 }
 
-// hours returns a duration in hours, as in 720h.
+// hours returns a duration without zeros at its end, as in 720h and 24h30m.
 func hours(d time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // Run makes what is missing and prints it.
@@ -61,7 +73,11 @@ func (s *Setup) Run(ctx context.Context, cfg Config, logger *slog.Logger, out io
 	err = retryConnect(ctx, cfg.Servers, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, retryLast)
 		defer cancel()
-		return cfg.ExplainTemporal(s.namespace(ctx, namespaces, cfg.TemporalNamespace, out))
+		err := s.namespace(ctx, namespaces, cfg.TemporalNamespace, out)
+		if unauthorized(err) {
+			return settings.Refused(err, refusedSetup)
+		}
+		return cfg.ExplainTemporal(err)
 	})
 	if err != nil {
 		return err
@@ -84,7 +100,8 @@ func (s *Setup) namespace(ctx context.Context, namespaces client.NamespaceClient
 		})
 		var there *serviceerror.NamespaceAlreadyExists
 		if errors.As(err, &there) {
-			return s.namespace(ctx, namespaces, name, out)
+			// Another setup has made it. Temporal shows it after a while, or never to this key.
+			return fmt.Errorf("namespace %q is made and not seen yet: %w", name, err)
 		}
 		if err == nil {
 			_, _ = fmt.Fprintf(out, "made the namespace %s, which keeps ended workflows for %s\n", name, hours(retention))
@@ -116,12 +133,18 @@ func attributes(ctx context.Context, cfg Config, logger *slog.Logger, out io.Wri
 	defer c.Close()
 	var missing []string
 	err = retryConnect(ctx, cfg.Servers, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
-		if missing, err = MissingSearchAttributes(ctx, c, cfg.TemporalNamespace); err != nil {
-			return err
+		if missing, err = MissingSearchAttributes(ctx, c, cfg.TemporalNamespace); err == nil {
+			err = RegisterSearchAttributes(ctx, c, cfg.TemporalNamespace)
 		}
-		return RegisterSearchAttributes(ctx, c, cfg.TemporalNamespace)
+		if unauthorized(err) {
+			return settings.Refused(err, refusedSetup)
+		}
+		return err
 	})
 	switch {
+	case errors.Is(err, settings.ErrRefused):
+		// People use them to filter. Everything else works without them.
+		_, err = fmt.Fprintf(out, "warning: the search attributes are not registered: %v\n", err)
 	case err != nil:
 		return err
 	case len(missing) == 0:

@@ -3,6 +3,7 @@ package settings
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,6 +86,39 @@ type value struct {
 }
 
 const valueType = "value"
+
+const (
+	// maxReplicas is more than clusters have servers.
+	maxReplicas = 1000
+	// leastUsageDays is six half-lives of the heat of facts, which is a sum over usage.
+	leastUsageDays, mostUsageDays = 180, 3650
+)
+
+// count stores a whole number from the least to the most.
+func count(into *int, least, most int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("want a whole number from %d to %d", least, most)
+		}
+		*into = n
+		return nil
+	}
+}
+
+func usageDays(into *int) func(string) error {
+	days := count(into, leastUsageDays, mostUsageDays)
+	return func(text string) error {
+		if text == "0" {
+			*into = 0
+			return nil
+		}
+		if err := days(text); err != nil {
+			return fmt.Errorf("%w, or 0 for never", err)
+		}
+		return nil
+	}
+}
 
 func (v *value) String() string { return v.text }
 func (v *value) Type() string   { return valueType }

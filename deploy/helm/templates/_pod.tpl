@@ -1,4 +1,5 @@
-{{/* The variables of a container. Arguments: root, dsn (a Secret in place of that of the workers, or empty), eraser. */}}
+{{/* The variables of a container. Arguments: root, dsn (a Secret in place of that of the workers, or empty), eraser,
+     component: the setup needs no ClickHouse. */}}
 {{- define "axiommind.env" -}}
 - name: AXIOMMIND_CONFIG
   value: /etc/axiommind/settings/settings.yaml
@@ -9,6 +10,7 @@
 {{- $secrets := deepCopy .root.Values.secretEnv -}}
 {{- if .dsn -}}{{- $_ := set $secrets "AXIOMMIND_CLICKHOUSE_DSN" .dsn -}}{{- end -}}
 {{- if .eraser -}}{{- $_ := set $secrets "AXIOMMIND_ERASER_DSN" .eraser -}}{{- end -}}
+{{- if eq .component "setup" -}}{{- $_ := unset $secrets "AXIOMMIND_CLICKHOUSE_DSN" -}}{{- end -}}
 {{- range $name := keys $secrets | sortAlpha }}
 - name: {{ $name }}
   valueFrom:
@@ -110,7 +112,7 @@ containers:
     # The programs read sources in their working directory: here there are none.
     workingDir: /
     env:
-      {{- include "axiommind.env" (dict "root" .root "dsn" .dsn "eraser" .eraser) | nindent 6 }}
+      {{- include "axiommind.env" (dict "root" .root "component" .component "dsn" .dsn "eraser" .eraser) | nindent 6 }}
     securityContext:
       {{- include "axiommind.security" .root | nindent 6 }}
     volumeMounts:

@@ -1299,6 +1299,3 @@ SETTINGS replicated_deduplication_window = 0, old_parts_lifetime = 0, min_rows_t
 CREATE TABLE IF NOT EXISTS erasure_secrets ON CLUSTER memory AS erasure_secrets_local
 ENGINE = Distributed('memory', 'axiom', 'erasure_secrets_local', cityHash64(erasure_id));
 
-ALTER TABLE usage_raw_local ON CLUSTER memory
-    (MODIFY TTL toDateTime(ts) + toIntervalDay(730));
-
