@@ -129,6 +129,15 @@ func (g databaseGauges) set(o metric.Observer, c counted, now time.Time) {
 	}
 }
 
+// warn logs the groups that could not be read, if they are fresh.
+func (c counted) warn(fresh bool, logger *slog.Logger) {
+	for of, err := range c.errs {
+		if fresh && err != nil {
+			logger.Warn("counts of metrics can't be read", "of", of, "reason", err)
+		}
+	}
+}
+
 // database is the source of the counts.
 type database struct {
 	conn table.Conn
@@ -148,15 +157,10 @@ func (m *meters) observe(ctx context.Context, from database, logger *slog.Logger
 	_, err = m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		// A caller that gives up must not cancel the read for the next one.
 		c, fresh := counts.read(ctx)
-		if ctx.Err() != nil {
-			return nil
+		if ended := ctx.Err() != nil; !ended {
+			gauges.set(o, c, from.now())
+			c.warn(fresh, logger)
 		}
-		for of, err := range c.errs {
-			if fresh && err != nil {
-				logger.Warn("counts of metrics can't be read", "of", of, "reason", err)
-			}
-		}
-		gauges.set(o, c, from.now())
 		return nil
 	}, observed...)
 	if err != nil {
