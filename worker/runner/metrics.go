@@ -161,7 +161,7 @@ func (m *meters) observe(ctx context.Context, from database, logger *slog.Logger
 			gauges.set(o, c, from.now())
 			c.warn(fresh, logger)
 		}
-		return nil
+		return nil //nolint:nilerr // the other metrics are served while the worker ends
 	}, observed...)
 	if err != nil {
 		return fmt.Errorf("set up metrics: %w", err)
