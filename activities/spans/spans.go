@@ -70,21 +70,21 @@ func typeOf(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// TraceID returns the id of the trace that the context belongs to, or "".
+// TraceID returns the id of the trace that the context belongs to, or "" if that trace is not sent.
 func TraceID(ctx context.Context) string {
-	if c := trace.SpanContextFromContext(ctx); c.HasTraceID() {
+	if c := trace.SpanContextFromContext(ctx); c.HasTraceID() && c.IsSampled() {
 		return c.TraceID().String()
 	}
 	return ""
 }
 
-// Logged returns a handler that adds trace_id and span_id to the records of a context with a span.
+// Logged returns a handler that adds trace_id and span_id to the records of a context with a span that is sent.
 func Logged(h slog.Handler) slog.Handler { return logged{h} }
 
 type logged struct{ slog.Handler }
 
 func (l logged) Handle(ctx context.Context, r slog.Record) error {
-	if c := trace.SpanContextFromContext(ctx); c.IsValid() {
+	if c := trace.SpanContextFromContext(ctx); c.IsValid() && c.IsSampled() {
 		r = r.Clone()
 		r.AddAttrs(slog.String("trace_id", c.TraceID().String()), slog.String("span_id", c.SpanID().String()))
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -122,11 +124,67 @@ var (
 	scraped = []string{"job", "instance", "le"}
 )
 
+// rare has the labels of counters of Temporal's library that a worker exposes only once they count something, with its namespace and
+// others. The names are constants of an internal package, internal/common/metrics, and the exporter ends them with _total.
+var rare = map[string][]string{
+	"temporal_activity_execution_failed_total":       {"activity_type", "task_queue", "workflow_type"},
+	"temporal_local_activity_execution_failed_total": {"activity_type", "task_queue", "workflow_type"},
+	"temporal_workflow_failed_total":                 {"task_queue", "workflow_type"},
+	"temporal_workflow_task_execution_failed_total":  {"failure_reason", "task_queue", "workflow_type"},
+	"temporal_workflow_task_queue_poll_empty_total":  {"task_queue"},
+	"temporal_sticky_cache_miss_total":               {"task_queue"},
+	"temporal_sticky_cache_forced_eviction_total":    {"task_queue"},
+	"temporal_request_failure_total":                 {"operation", "status_code"},
+	"temporal_long_request_failure_total":            {"operation", "status_code"},
+}
+
+// The names of the rare counters are those of Temporal's library: no session makes a worker expose them.
+func TestRareCounters(t *testing.T) {
+	t.Parallel()
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "go.temporal.io/sdk").Output()
+	require.NoError(t, err)
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics", "constants.go"))
+	require.NoError(t, err)
+	text := map[string]string{} // The constants' values.
+	for _, c := range regexp.MustCompile(`(?m)^\s*(\w+)\s*= (?:(\w+) \+ )?"(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+		text[c[1]] = text[c[2]] + c[3]
+	}
+	var values []string
+	for value := range maps.Values(text) {
+		values = append(values, strings.ReplaceAll(value, "_total", "")) // The exporter moves it to the end.
+	}
+	for name, labels := range rare {
+		require.Contains(t, values, strings.TrimSuffix(name, "_total"))
+		for _, label := range labels {
+			require.Contains(t, values, label)
+		}
+	}
+}
+
+// perDatabase finds sums over a gauge that each worker reads from the same database.
+var perDatabase = regexp.MustCompile(`\b(?:sum|avg|count)\s*(?:(?:by|without)\s*\([^)]*\)\s*)?\(\s*axiommind_(?:memory|outbox|queue)_`)
+
+// A sum over the gauges of a database would count each worker.
+func TestNoSumOfDatabaseGauges(t *testing.T) {
+	t.Parallel()
+	require.True(t, perDatabase.MatchString("sum by (project) (axiommind_memory_entries)"))
+	queries, _ := rules(t)
+	for _, q := range append(queries, dashboards(t)...) {
+		require.False(t, perDatabase.MatchString(q.text), "%s: take the max of the workers first: %s", q.place, q.text)
+	}
+}
+
 // Every metric and label in the dashboards and rules is one that a worker exposes after a session.
 func TestQueriesHaveMetrics(t *testing.T) {
 	t.Parallel()
 	known := scrape(t)
 	known["up"] = map[string]bool{}
+	for name, labels := range rare {
+		known[name] = map[string]bool{}
+		for _, label := range labels {
+			known[name][label] = true
+		}
+	}
 	queries, _ := rules(t)
 	queries = append(queries, dashboards(t)...)
 	for _, q := range queries {

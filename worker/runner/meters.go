@@ -15,7 +15,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.temporal.io/sdk/contrib/opentelemetry"
 
-	"axiommind/activities/table"
+	"axiommind/schema"
 	"axiommind/worker/service"
 	"axiommind/worker/tracing"
 )
@@ -27,6 +27,8 @@ type meters struct {
 	provider *sdkmetric.MeterProvider
 	meter    metric.Meter
 	product  *product
+	// stop ends the reads of the database.
+	stop context.CancelFunc
 }
 
 // scope names the product's own metrics.
@@ -71,7 +73,9 @@ func newMeters(ctx context.Context, cfg *service.Config, of tracing.Program, log
 func metersOf(registry *prometheus.Registry, options ...sdkmetric.Option) (*meters, error) {
 	inSeconds := sdkmetric.NewView(sdkmetric.Instrument{Name: "*", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
 		sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: seconds}})
-	m := &meters{registry: registry, provider: sdkmetric.NewMeterProvider(append(options, sdkmetric.WithView(inSeconds))...)}
+	// Without a limit: series of projects above it would be added up as one.
+	options = append(options, sdkmetric.WithView(inSeconds), sdkmetric.WithCardinalityLimit(0))
+	m := &meters{registry: registry, provider: sdkmetric.NewMeterProvider(options...), stop: func() {}}
 	m.meter = m.provider.Meter(scope)
 	var err error
 	m.product, err = newProduct(m.meter)
@@ -84,30 +88,27 @@ func (m *meters) watch(cfg *service.Config, logger *slog.Logger) {
 		return
 	}
 	cfg.Appended = m.product.appended
-	handler := opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+	cfg.TemporalMetrics = opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: m.provider.Meter("temporal"), UseMonotonicCounters: true,
 		OnError: func(err error) { logger.Warn("a metric of temporal can't be measured", "reason", err) },
 	})
-	cfg.TemporalMetrics = handler
-	// As for the product's own: a rate of a counter that appears with its first failure misses it.
-	for _, name := range []string{
-		"activity_execution_failed", "local_activity_execution_failed", "workflow_failed", "sticky_cache_miss",
-		"sticky_cache_forced_eviction", "workflow_task_queue_poll_empty", "request_failure", "long_request_failure",
-	} {
-		handler.Counter("temporal_" + name).Inc(0)
-	}
-	for _, reason := range []string{"NonDeterminismError", "WorkflowError"} {
-		handler.WithTags(map[string]string{"failure_reason": reason, "task_queue": "none"}).Counter("temporal_workflow_task_execution_failed").Inc(0)
-	}
 }
 
-// start adds the counts of the database, and serves the metrics if the settings give an address.
-func (m *meters) start(ctx context.Context, cfg *service.Config, conn table.Conn, logger *slog.Logger) error {
+// start adds the counts of the database if the worker serves the main task queue, so that workers of other ones do not read them too.
+// It serves the metrics if the settings give an address.
+func (m *meters) start(ctx context.Context, cfg *service.Config, from database, logger *slog.Logger) error {
 	if m == nil {
 		return nil
 	}
-	if err := m.observe(conn, time.Now, logger); err != nil || cfg.MetricsAddress == "" {
-		return err
+	if serves(cfg, schema.QueueMain) {
+		var reads context.Context
+		reads, m.stop = context.WithCancel(ctx)
+		if err := m.observe(reads, from, logger); err != nil {
+			return err
+		}
+	}
+	if cfg.MetricsAddress == "" {
+		return nil
 	}
 	address, err := m.serve(ctx, cfg.MetricsAddress, logger)
 	if err == nil {
@@ -116,13 +117,14 @@ func (m *meters) start(ctx context.Context, cfg *service.Config, conn table.Conn
 	return err
 }
 
-// close sends the last metrics.
+// close sends the last metrics, without the counts of the database.
 func (m *meters) close() {
 	if m == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tracing.DefaultPatience)
 	defer cancel()
+	m.stop()
 	_ = m.provider.Shutdown(ctx)
 }
 

@@ -25,7 +25,7 @@ const (
 	metricPrefix = "axiommind_memory_"
 	// metricsEvery is how old the counts may be that are served: they cost the database three queries, one over all entries.
 	metricsEvery = time.Minute
-	// metricsTimeout bounds these queries. Scrapers give up after some seconds.
+	// metricsTimeout bounds each of these queries. Scrapers give up after some seconds.
 	metricsTimeout = 8 * time.Second
 )
 
@@ -61,59 +61,107 @@ type counted struct {
 	projects []graduate.Health
 	outbox   vector.Backlog
 	queue    queue.Backlog
+	// errs has the error of each group, or nil: those of health, the outbox and the queues.
+	errs map[string]error
 }
 
-// observe adds gauges of the counts of the database. They are read while someone asks for metrics, and once a minute at most.
-// If they can't be read, they are left out, and axiommind_counts_up is 0.
-func (m *meters) observe(conn table.Conn, now func() time.Time, logger *slog.Logger) error {
-	measures := graduate.Measures()
-	gauges := make([]metric.Int64ObservableGauge, len(measures))
-	var observed []metric.Observable
+// Groups of counts, which are read separately.
+const ofHealth, ofOutbox, ofQueues = "health", "outbox", "queues"
+
+// databaseGauges are the gauges of the counts of the database.
+type databaseGauges struct {
+	measures         []graduate.Measure
+	health           []metric.Int64ObservableGauge
+	up               metric.Int64ObservableGauge
+	rows, contexts   metric.Int64ObservableGauge
+	rowsAge, waiting metric.Float64ObservableGauge
+}
+
+func newDatabaseGauges(meter metric.Meter) (g databaseGauges, observed []metric.Observable, err error) {
 	var errs []error
 	gauge := func(name, means string) metric.Int64ObservableGauge {
-		g, err := m.meter.Int64ObservableGauge(name, metric.WithDescription(means))
+		g, err := meter.Int64ObservableGauge(name, metric.WithDescription(means))
 		errs, observed = append(errs, err), append(observed, g)
 		return g
 	}
 	age := func(name, means string) metric.Float64ObservableGauge {
-		g, err := m.meter.Float64ObservableGauge(name, metric.WithDescription(means), metric.WithUnit("s"))
+		g, err := meter.Float64ObservableGauge(name, metric.WithDescription(means), metric.WithUnit("s"))
 		errs, observed = append(errs, err), append(observed, g)
 		return g
 	}
-	for i, measure := range measures {
-		gauges[i] = gauge(metricPrefix+measure.Name, "Memories of a project: "+measure.Meaning+".")
+	g.measures = graduate.Measures()
+	for _, measure := range g.measures {
+		g.health = append(g.health, gauge(metricPrefix+measure.Name, "Memories of a project: "+measure.Meaning+"."))
 	}
-	up := gauge("axiommind_counts_up", "1 if the counts of the database could be read, else 0.")
-	rows := gauge("axiommind_outbox_rows", "Items that are not in the vector store: pending, or failed for good.")
-	rowsAge := age("axiommind_outbox_age", "Age of the oldest pending item of the outbox, or 0.")
-	contexts := gauge("axiommind_queue_contexts", "Contexts in queues that wait to be processed.")
-	contextsAge := age("axiommind_queue_age", "Age of the oldest waiting context, or 0.")
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("set up metrics: %w", err)
-	}
-	counts := &cachedCounts{conn: conn, now: now}
-	_, err := m.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
-		c, fresh, err := counts.read(ctx)
+	g.up = gauge("axiommind_counts_up", "1 if the counts of the database could be read, else 0: of health, the outbox or the queues.")
+	g.rows = gauge("axiommind_outbox_rows", "Items that are not in the vector store: pending, or failed for good.")
+	g.rowsAge = age("axiommind_outbox_age", "Age of the oldest pending item of the outbox, or 0.")
+	g.contexts = gauge("axiommind_queue_contexts", "Contexts in queues that wait to be processed.")
+	g.waiting = age("axiommind_queue_age", "Age of the oldest waiting context, or 0.")
+	return g, observed, errors.Join(errs...)
+}
+
+// set observes the groups that could be read.
+func (g databaseGauges) set(o metric.Observer, c counted, now time.Time) {
+	for of, err := range c.errs {
+		up := int64(1)
 		if err != nil {
-			if fresh {
-				logger.Warn("the counts of metrics can't be read", "reason", err)
-			}
-			o.ObserveInt64(up, 0)
-			return nil
+			up = 0
 		}
-		o.ObserveInt64(up, 1)
+		o.ObserveInt64(g.up, up, metric.WithAttributes(attribute.String("of", of)))
+	}
+	if c.errs[ofHealth] == nil {
 		for _, h := range c.projects {
 			of := metric.WithAttributes(attribute.String("project", h.Project))
-			for i, measure := range measures {
-				o.ObserveInt64(gauges[i], int64(measure.Count(h)), of)
+			for i, measure := range g.measures {
+				o.ObserveInt64(g.health[i], int64(measure.Count(h)), of)
 			}
 		}
-		o.ObserveInt64(rows, int64(c.outbox.Pending), metric.WithAttributes(attribute.String("status", "pending")))
-		o.ObserveInt64(rows, int64(c.outbox.Permanent), metric.WithAttributes(attribute.String("status", "failed")))
-		o.ObserveFloat64(rowsAge, ageOf(c.outbox.Oldest, now()))
-		o.ObserveInt64(contexts, int64(c.queue.Pending))
-		o.ObserveFloat64(contextsAge, ageOf(c.queue.Oldest, now()))
-		return nil
+	}
+	if c.errs[ofOutbox] == nil {
+		o.ObserveInt64(g.rows, int64(c.outbox.Pending), metric.WithAttributes(attribute.String("status", "pending")))
+		o.ObserveInt64(g.rows, int64(c.outbox.Permanent), metric.WithAttributes(attribute.String("status", "failed")))
+		o.ObserveFloat64(g.rowsAge, ageOf(c.outbox.Oldest, now))
+	}
+	if c.errs[ofQueues] == nil {
+		o.ObserveInt64(g.contexts, int64(c.queue.Pending))
+		o.ObserveFloat64(g.waiting, ageOf(c.queue.Oldest, now))
+	}
+}
+
+// warn logs the groups that could not be read, if they are fresh.
+func (c counted) warn(fresh bool, logger *slog.Logger) {
+	for of, err := range c.errs {
+		if fresh && err != nil {
+			logger.Warn("counts of metrics can't be read", "of", of, "reason", err)
+		}
+	}
+}
+
+// database is the source of the counts.
+type database struct {
+	conn table.Conn
+	// versions returns the embedding versions in use.
+	versions func(context.Context) ([]string, error)
+	now      func() time.Time
+}
+
+// observe adds gauges of the counts of the database. They are read while someone asks for metrics, and once a minute at most. A group
+// that can't be read is left out, and its axiommind_counts_up is 0. Once ctx ends nothing is read.
+func (m *meters) observe(ctx context.Context, from database, logger *slog.Logger) error {
+	gauges, observed, err := newDatabaseGauges(m.meter)
+	if err != nil {
+		return fmt.Errorf("set up metrics: %w", err)
+	}
+	counts := &cachedCounts{from: from}
+	_, err = m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		// A caller that gives up must not cancel the read for the next one.
+		c, fresh := counts.read(ctx)
+		if ended := ctx.Err() != nil; !ended {
+			gauges.set(o, c, from.now())
+			c.warn(fresh, logger)
+		}
+		return nil //nolint:nilerr // the other metrics are served while the worker ends
 	}, observed...)
 	if err != nil {
 		return fmt.Errorf("set up metrics: %w", err)
@@ -130,38 +178,42 @@ func ageOf(oldest, now time.Time) float64 {
 
 // cachedCounts remembers the last counts.
 type cachedCounts struct {
-	conn table.Conn
-	now  func() time.Time
+	from database
 
 	mu    sync.Mutex
 	at    time.Time
 	known counted
-	err   error
 }
 
-// read returns the counts as they were within the last minute, or the error of asking for them. fresh is true if it asked.
-func (c *cachedCounts) read(ctx context.Context) (known counted, fresh bool, err error) {
+// read returns the counts as they were within the last minute. fresh is true if it asked for them.
+func (c *cachedCounts) read(ctx context.Context) (known counted, fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now()
-	if !c.at.IsZero() && now.Sub(c.at) < metricsEvery {
-		return c.known, false, c.err
+	now := c.from.now()
+	if ctx.Err() != nil || !c.at.IsZero() && now.Sub(c.at) < metricsEvery {
+		return c.known, false
 	}
-	// A caller that gives up must not cancel the read for the next one.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), metricsTimeout)
+	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
-	c.known, c.err = readCounts(ctx, c.conn, now)
-	c.at = now
-	return c.known, true, c.err
+	c.known, c.at = c.from.read(ctx), now
+	return c.known, true
 }
 
-func readCounts(ctx context.Context, conn table.Conn, now time.Time) (c counted, err error) {
-	if c.projects, err = graduate.ReadHealth(ctx, conn, graduate.HealthQuery{AllProjects: true, Now: now}); err != nil {
-		return c, err
-	}
-	if c.outbox, err = vector.ReadBacklog(ctx, conn); err != nil {
-		return c, err
-	}
-	c.queue, err = queue.ReadBacklog(ctx, conn)
-	return c, err
+// read reads the groups at once, so that a slow one takes no time from the others.
+func (d database) read(ctx context.Context) (c counted) {
+	var health, outbox, queues error
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		c.projects, health = graduate.ReadHealth(ctx, d.conn, graduate.HealthQuery{AllProjects: true, Now: d.now()})
+	})
+	wait.Go(func() {
+		var versions []string
+		if versions, outbox = d.versions(ctx); outbox == nil {
+			c.outbox, outbox = vector.ReadBacklog(ctx, d.conn, versions)
+		}
+	})
+	wait.Go(func() { c.queue, queues = queue.ReadBacklog(ctx, d.conn) })
+	wait.Wait()
+	c.errs = map[string]error{ofHealth: health, ofOutbox: outbox, ofQueues: queues}
+	return c
 }

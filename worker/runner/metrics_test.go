@@ -10,12 +10,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
@@ -28,11 +30,11 @@ import (
 // countedConn counts queries.
 type countedConn struct {
 	table.Conn
-	queries int
+	queries atomic.Int64
 }
 
 func (c *countedConn) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	c.queries++
+	c.queries.Add(1)
 	return c.Conn.Query(ctx, query, args...)
 }
 
@@ -50,7 +52,9 @@ func TestMetrics(t *testing.T) {
 	insert(`q"\`, "3")
 	counted, now := &countedConn{Conn: conn}, time.Now()
 	m := newTestMeters(t)
-	require.NoError(t, m.observe(counted, func() time.Time { return now }, slog.New(slog.DiscardHandler)))
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	require.NoError(t, m.observe(ctx, testDatabase(counted, func() time.Time { return now }), slog.New(slog.DiscardHandler)))
 	handler := m.handler()
 	scrape := func() (int, string) {
 		t.Helper()
@@ -75,20 +79,94 @@ func TestMetrics(t *testing.T) {
 	now = now.Add(metricsEvery - time.Second)
 	_, again := scrape()
 	require.Equal(t, lines(text), lines(again))
-	require.Equal(t, queriesOfCounts, counted.queries)
+	require.EqualValues(t, queriesOfCounts, counted.queries.Load())
 	now = now.Add(2 * time.Second)
 	_, later := scrape()
 	require.Contains(t, later, `axiommind_memory_entries{project="p"} 3`)
-	require.Equal(t, 2*queriesOfCounts, counted.queries)
-	require.Contains(t, later, "axiommind_counts_up 1")
+	require.EqualValues(t, 2*queriesOfCounts, counted.queries.Load())
+	require.Contains(t, later, `axiommind_counts_up{of="health"} 1`)
 
 	require.NoError(t, conn.Exec(t.Context(), "DROP VIEW entries"))
 	now = now.Add(2 * metricsEvery)
 	code, text = scrape()
 	require.Equal(t, http.StatusOK, code, "metrics of the worker itself are served while the database fails")
-	require.Contains(t, text, "axiommind_counts_up 0")
+	require.Contains(t, text, `axiommind_counts_up{of="health"} 0`)
 	require.NotContains(t, text, "axiommind_memory_entries{")
+	for _, line := range []string{`axiommind_counts_up{of="outbox"} 1`, `axiommind_counts_up{of="queues"} 1`, "axiommind_outbox_rows{", "axiommind_queue_contexts"} {
+		require.Contains(t, text, line, "the other counts stay")
+	}
 	require.Contains(t, text, `axiommind_builds_total{class="setup",status="failed"} 0`)
+
+	asked := counted.queries.Load()
+	now = now.Add(2 * metricsEvery)
+	stop()
+	_, text = scrape()
+	require.Equal(t, asked, counted.queries.Load(), "nothing is read for the last metrics")
+	require.NotContains(t, text, "axiommind_counts_up")
+	require.Contains(t, text, `axiommind_builds_total{class="setup",status="failed"} 0`)
+}
+
+func testDatabase(conn table.Conn, now func() time.Time) database {
+	return database{conn, func(context.Context) ([]string, error) { return []string{"v1"}, nil }, now}
+}
+
+// blockedConn answers no query before its context ends.
+type blockedConn struct {
+	table.Conn
+	asked chan struct{}
+}
+
+func (c blockedConn) Query(ctx context.Context, _ string, _ ...any) (driver.Rows, error) {
+	c.asked <- struct{}{}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A database that does not answer delays the end of a worker no more than the collector may.
+func TestMetersClose(t *testing.T) {
+	t.Parallel()
+	m, conn := newTestMeters(t), blockedConn{asked: make(chan struct{}, queriesOfCounts)}
+	require.NoError(t, m.start(t.Context(), &service.Config{}, testDatabase(conn, time.Now), slog.New(slog.DiscardHandler)))
+	scraped := make(chan struct{})
+	go func() {
+		defer close(scraped)
+		m.handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	}()
+	for range queriesOfCounts {
+		<-conn.asked
+	}
+	began := time.Now()
+	m.close()
+	<-scraped
+	require.Less(t, time.Since(began), metricsTimeout/2)
+}
+
+// Only workers of the main task queue read the counts of the database.
+func TestMetersOfOtherQueues(t *testing.T) {
+	t.Parallel()
+	m := newTestMeters(t)
+	cfg := &service.Config{TaskQueues: []string{schema.QueueModel, schema.QueueVector}}
+	require.NoError(t, m.start(t.Context(), cfg, testDatabase(nil, time.Now), slog.New(slog.DiscardHandler)))
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	require.Equal(t, http.StatusOK, w.Code)
+	require.NotContains(t, w.Body.String(), "axiommind_counts_up")
+}
+
+// Each project has its own series, however many there are.
+func TestMetricsOfManyProjects(t *testing.T) {
+	t.Parallel()
+	m := newTestMeters(t)
+	counter, err := m.meter.Int64Counter("many")
+	require.NoError(t, err)
+	const projects = 2500
+	for i := range projects {
+		add(counter, 1, attribute.Int("project", i))
+	}
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	require.Equal(t, projects, strings.Count(w.Body.String(), "many_total{project="))
+	require.NotContains(t, w.Body.String(), "otel_metric_overflow")
 }
 
 // queriesOfCounts is the number of queries that read the counts of the database: of health, the outbox and the queues.
@@ -126,7 +204,7 @@ func TestMetricsOfBacklogs(t *testing.T) {
 	_, err = log.Append(t.Context(), stream, []schema.Event{queued("1", ""), done, queued("2", ""), queued("3", "full"), queued("4", "")})
 	require.NoError(t, err)
 	m := newTestMeters(t)
-	require.NoError(t, m.observe(conn, func() time.Time { return now }, slog.New(slog.DiscardHandler)))
+	require.NoError(t, m.observe(t.Context(), testDatabase(conn, func() time.Time { return now }), slog.New(slog.DiscardHandler)))
 	w := httptest.NewRecorder()
 	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	for _, line := range []string{

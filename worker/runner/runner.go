@@ -74,7 +74,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		return err
 	}
 	defer stores.Close()
-	defer meters.close() // It reads the counts once more.
+	defer meters.close()
 	applied, err := eventlog.Migrate(ctx, stores.ClickHouse)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 			return err
 		}
 	}
-	if err := meters.start(ctx, &cfg, stores.ClickHouse, logger); err != nil {
+	if err := meters.start(ctx, &cfg, database{stores.ClickHouse, rooms.indexes.Versions, time.Now}, logger); err != nil {
 		return err
 	}
 	fatal := make(chan error, 1)

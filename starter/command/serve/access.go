@@ -70,7 +70,7 @@ func makeToken(file string) error {
 
 // guard refuses pages of other servers, host names that DNS rebinding points here, and clients without the token. A browser that is
 // logged in may read the API too. The pages have a guard of their own.
-func (s *server) guard(next http.Handler) http.Handler {
+func (s *server) guard(next, pages http.Handler) http.Handler {
 	x := s.access
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := page.Own(r)
@@ -78,7 +78,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		case !x.named(r.Host):
 			refuse(w, r, problem{Status: http.StatusForbidden, Detail: "unknown host", Next: "the server names itself by --address and --host"})
 		case s.pages.Handles(r):
-			s.pages.ServeHTTP(w, r)
+			pages.ServeHTTP(w, r)
 		case own && r.Method == http.MethodGet && s.pages.Knows(r):
 			next.ServeHTTP(w, r)
 		case r.Header.Get("Origin") != "" || site != "" && site != "none":

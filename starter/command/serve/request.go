@@ -197,21 +197,34 @@ func (s *server) numbered(next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		began := time.Now()
-		ctx, span := s.app.Tracing.Begin(s.app.Tracing.Received(r.Context(), r.Header), "request", trace.SpanKindServer)
-		r = r.WithContext(context.WithValue(ctx, requestKey{}, id))
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
 		func() {
 			defer func() {
 				if fault := recover(); fault != nil {
-					s.logger.ErrorContext(ctx, "a request panicked", "request", id, "reason", fault, "stack", string(debug.Stack()))
+					s.logger.ErrorContext(r.Context(), "a request panicked", "request", id, "reason", fault, "stack", string(debug.Stack()))
 					refuse(seen, r, problem{Status: http.StatusInternalServerError, Detail: "the server has a fault, which its log names"})
 				}
 			}()
 			next.ServeHTTP(seen, r)
 		}()
 		took := time.Since(began)
-		endSpan(span, cmp.Or(r.Pattern, r.Method), seen.status)
+		endSpan(trace.SpanFromContext(r.Context()), cmp.Or(r.Pattern, r.Method), seen.status)
 		s.took.WithLabelValues(r.Pattern, strconv.Itoa(seen.status)).Observe(took.Seconds())
-		s.logger.DebugContext(ctx, "answered", "request", id, "endpoint", r.Pattern, "status", seen.status, "took", took)
+		s.logger.DebugContext(r.Context(), "answered", "request", id, "endpoint", r.Pattern, "status", seen.status, "took", took)
+	})
+}
+
+// traced begins a request's span, in the trace that the request names if it is a client's that was admitted. [server.numbered] ends
+// the span, so it is set in the request itself.
+func (s *server) traced(next http.Handler, admitted bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if admitted {
+			ctx = s.app.Tracing.Received(ctx, r.Header)
+		}
+		ctx, _ = s.app.Tracing.Begin(ctx, "request", trace.SpanKindServer)
+		*r = *r.WithContext(ctx)
+		next.ServeHTTP(w, r)
 	})
 }
 

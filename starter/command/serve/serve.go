@@ -179,7 +179,7 @@ func (s *server) handler(ctx context.Context, o mcpserver.Options) (http.Handler
 	if s.pages, err = page.New(ctx, s.pageOptions()); err != nil {
 		return nil, fmt.Errorf("make the pages: %w", err)
 	}
-	return s.numbered(s.guard(mux)), nil
+	return s.numbered(s.guard(s.traced(mux, true), s.traced(s.pages, false))), nil
 }
 
 // nowhere refuses an address that is none of the server's, or that takes other methods.

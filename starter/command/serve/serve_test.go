@@ -3,9 +3,11 @@ package serve_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -105,6 +107,27 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(context.WithoutCancel(r.Context()))
 	r.Header.Set("Authorization", "Bearer "+b.token)
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+// Only a client with the token chooses the trace of its request.
+func TestServeTrace(t *testing.T) {
+	t.Parallel()
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(collector.Close)
+	c := commandtest.Down()
+	c.Env = map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.URL}
+	a := start(c, t, "--project", "p", "--user", "u")
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	send := func(status int) string {
+		got := a.send(http.MethodGet, "/v1/none", nil, "Traceparent", "00-"+trace+"-b7ad6b7169203331-01")
+		var p struct{ Trace string }
+		require.Equal(t, status, got.Status, "%s", got.Body)
+		require.NoError(t, json.Unmarshal(got.Body, &p))
+		return p.Trace
+	}
+	require.Equal(t, trace, send(http.StatusNotFound))
+	a.token = "wrong"
+	require.Empty(t, send(http.StatusUnauthorized))
 }
 
 // A request that is wrong gets a problem that names the fault and the next step, and nothing is asked of a server for it.
