@@ -38,6 +38,11 @@ func TestCommandLine(t *testing.T) {
 	for _, part := range []string{"Usage: worker migrate [flags]", "  --grants ", "  --print-grants ", "--clickhouse-dsn ", "Exit codes"} {
 		require.Equal(t, 1, strings.Count(out, part), part)
 	}
+	out, said, code = do("setup", "-h")
+	require.Equal(t, []any{"", exitOK}, []any{said, code})
+	for _, part := range []string{"Usage: worker setup [flags]", "  --retention ", "--temporal-namespace ", "Exit codes"} {
+		require.Equal(t, 1, strings.Count(out, part), part)
+	}
 	out, said, code = do("migrate", "--print-grants", "--clickhouse-dsn", "http://127.0.0.1:1/my-shop")
 	require.Equal(t, []any{"", exitOK}, []any{said, code})
 	require.Contains(t, out, "CREATE ROLE IF NOT EXISTS axiommind_worker;\n")
@@ -52,7 +57,7 @@ func TestCommandLine(t *testing.T) {
 	require.Equal(t, []any{"", exitOK}, []any{said, code})
 	require.Regexp(t, `(?m)^eraser-dsn +http://e:\*{3}@h/db +flag --eraser-dsn$`, out)
 	for line, want := range map[string]string{
-		"start":                   `unexpected argument "start": a worker takes flags only, or the command check-histories, migrate or config show first; see worker -h`,
+		"start":                   `unexpected argument "start": a worker takes flags only, or the command check-histories, migrate, setup or config show first; see worker -h`,
 		"--absent":                "unknown flag: --absent; see worker -h",
 		"--build-id=a b":          `--build-id "a b": want a name without spaces and control characters; see worker -h`,
 		"--build-id=":             `--build-id "": want 1 to 200 bytes; see worker -h`,
