@@ -10,13 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -31,7 +29,7 @@ import (
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
-	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 	"axiommind/worker/service"
 )
 
@@ -87,22 +85,7 @@ func (b *bench) start(t testing.TB) (stop func()) {
 // startLogging runs a worker that logs.
 func (b *bench) startLogging(t testing.TB, logger *slog.Logger) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- runner.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		assert.NoError(t, <-done)
-	})
-	t.Cleanup(stop)
-	select {
-	case <-ready:
-	case err := <-done:
-		done <- err
-		require.NoError(t, err)
-		t.Fatal("the worker ended")
-	}
-	return stop
+	return runnertest.Start(t, b.cfg, logger)
 }
 
 func (b *bench) input(session, uri string) schema.ProcessSessionInput {

@@ -19,6 +19,7 @@ import (
 	"axiommind/activities/transcript/redact/redacttest"
 	"axiommind/schema"
 	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 	"axiommind/worker/service"
 )
 
@@ -58,7 +59,7 @@ func rawMessagesAreKeptEncrypted(t *testing.T, secrets int) {
 	b, model := newBench(t), newEcho(t)
 	ring := b.keepRaw(t)
 	b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "echo", BaseURL: model.url, ResponseFormat: llm.FormatNone}
-	var logged lockedBuffer
+	var logged runnertest.Log
 	b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	uri := secretFiles(t, cases)[0]
 	in := b.input("raw", uri)

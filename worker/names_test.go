@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/transcript/redact/redacttest"
 	"axiommind/schema"
+	"axiommind/worker/runner/runnertest"
 )
 
 // parrot is a model server that repeats its whole input: as an unreadable answer, or as the reason of a refusal.
@@ -41,7 +42,7 @@ func parrot(t *testing.T, status int, secret string) string {
 func testI9NoSecretInNamesAndErrors(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	var logged lockedBuffer
+	var logged runnertest.Log
 	b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	var secrets, given []string
 	for name, c := range map[string]struct {
@@ -121,7 +122,7 @@ func TestI9NoSecretOfAModelsServer(t *testing.T) {
 			t.Parallel()
 			b, secret := newBench(t), redacttest.NewMaker(uint64(time.Now().UnixNano())).Of(36)
 			b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "parrot", BaseURL: parrot(t, status, secret), ResponseFormat: llm.FormatNone}
-			var logged lockedBuffer
+			var logged runnertest.Log
 			b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 			run, err := b.submit(t.Context(), b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "The rain in Spain falls on the plain."))))
 			require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 
 	"axiommind/schema"
+	"axiommind/worker/runner/runnertest"
 )
 
 // A worker that has memory switched off processes no queue: neither its backlog, nor contexts that others send meanwhile. A
@@ -29,7 +30,7 @@ func TestQueueSwitchedOff(t *testing.T) {
 	stop()
 
 	b.cfg.NoQueue = true
-	var logged lockedBuffer
+	var logged runnertest.Log
 	stop = b.startLogging(t, slog.New(slog.NewTextHandler(&logged, nil)))
 	meanwhile := b.queued("ann", "meanwhile", "2", "I prefer tabs over spaces.")
 	meanwhile.Now = true

@@ -26,6 +26,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/transcript/redact/redacttest"
+	"axiommind/worker/runner/runnertest"
 )
 
 // echo is a model that takes its whole input for a memory, and keeps the input.
@@ -169,7 +170,7 @@ func noSecretIsStoredAnywhere(t *testing.T, cases []redacttest.Case, others int)
 	t.Helper()
 	b, model := newBench(t), newEcho(t)
 	b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "echo", BaseURL: model.url, ResponseFormat: llm.FormatNone}
-	var logged lockedBuffer
+	var logged runnertest.Log
 	b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	group, ctx := errgroup.WithContext(t.Context())
 	uris := slices.Concat(secretFiles(t, cases)[:1], secretFiles(t, cases[:others])[1:])
@@ -241,18 +242,6 @@ func requireNowhere(t *testing.T, places map[string]string, cases []redacttest.C
 		}
 	}
 }
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-func (l *lockedBuffer) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
 
 // filesBelow returns the names and contents of all files below a directory.
 func filesBelow(t *testing.T, root string) string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 
 	"axiommind/deploy/local/stacktest"
 	"axiommind/deploy/simulate/queueing"
-	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 	"axiommind/worker/service"
 )
 
@@ -42,19 +41,7 @@ func work(t *testing.T) (dir string) {
 	require.NoError(t, f.Parse([]string{"--stop-timeout", "2s", "--memory-root", t.TempDir()}))
 	require.NoError(t, cfg.Load(f, os.Getenv, ""))
 	cfg.Timing = stacktest.Timing()
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- runner.Run(ctx, cfg, slog.New(slog.DiscardHandler), func() { close(ready) }) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
-	select {
-	case <-ready:
-	case err := <-done:
-		done <- nil
-		t.Fatalf("the worker ended: %v", err)
-	}
+	runnertest.Start(t, cfg, slog.New(slog.DiscardHandler))
 	servers := stacktest.Processes(t)
 	servers["worker"] = os.Getpid()
 	dir = t.TempDir()

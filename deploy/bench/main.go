@@ -17,12 +17,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"axiommind/deploy/local/stack"
 	"axiommind/schema"
 )
 
@@ -62,7 +62,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.every, "every", 30*time.Second, "measure sizes each `TIME`")
 	f.StringSliceVar(&o.kill, "kill", nil, "kill these `NAMES` in turn: worker, clickhouse, temporal, weaviate")
 	f.DurationVar(&o.killEvery, "kill-every", 5*time.Minute, "kill one of them each `TIME`")
-	f.StringVar(&o.dir, "dir", defaultDir(), "measure the local stack in `DIR`, if it is up")
+	f.StringVar(&o.dir, "dir", stack.DefaultDir(), "measure the local stack in `DIR`, if it is up")
 	f.StringVar(&o.metrics, "worker-metrics", "", "read the worker's goroutines at `HOST:PORT` (its --metrics-address)")
 	f.StringVar(&o.from, "from", "", "take the conversations from the files of Claude Code in `DIR` (default: made up, each with an answer to search for)")
 	f.IntVar(&o.atMost, "in-flight", 64, "have at most `N` requests of a kind unanswered; those beyond are counted as not sent")
@@ -101,14 +101,6 @@ func (o *options) check() error {
 		return fmt.Errorf("--output %q: want text or json", o.output)
 	}
 	return nil
-}
-
-func defaultDir() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ".axiommind"
-	}
-	return filepath.Join(home, ".axiommind")
 }
 
 func main() {

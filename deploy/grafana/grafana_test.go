@@ -2,9 +2,7 @@ package grafana_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -14,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +20,7 @@ import (
 	"axiommind/deploy/local/stacktest"
 	"axiommind/starter/command/commandtest"
 	"axiommind/starter/help"
-	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
@@ -218,17 +215,9 @@ func scrape(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	c := commandtest.NewCLI(t)
 	more := []string{"--eraser-dsn", c.Config(t).ClickHouseDSN, "--memory-root", t.TempDir()}
-	var said locked
-	ctx, stop := context.WithCancel(t.Context())
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() {
-		done <- runner.Run(ctx, c.Config(t, append(more, "--metrics-address", "127.0.0.1:0")...), slog.New(slog.NewTextHandler(&said, nil)), func() { close(ready) })
-	}()
-	defer func() {
-		stop()
-		require.NoError(t, <-done)
-	}()
-	<-ready
+	var said runnertest.Log
+	stop := runnertest.Start(t, c.Config(t, append(more, "--metrics-address", "127.0.0.1:0")...), slog.New(slog.NewTextHandler(&said, nil)))
+	defer stop()
 	for _, project := range []string{c.Project, c.Project + "-forgotten"} {
 		o := c.Feed(`{"role":"user","content":"We decided to use Postgres for the ledger."}`, "process", "-", "--format", "messages", "--project", project)
 		require.Zero(t, o.Code, o)
@@ -261,22 +250,4 @@ func scrape(t *testing.T) map[string]map[string]bool {
 		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	}
 	return known
-}
-
-// locked is a buffer for several writers.
-type locked struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return fmt.Fprint(&l.text, string(p))
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/client"
-	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 	"axiommind/worker/service"
 	"axiommind/worker/statedir"
 )
@@ -28,7 +27,6 @@ func work(t *testing.T) client.Config {
 		TemporalAddress: stacktest.Temporal(t), TemporalNamespace: name, ClickHouseDSN: stacktest.MigratedDatabase(t),
 		WeaviateURL: "http://" + stacktest.Weaviate(t), WeaviateAPIKey: stacktest.WeaviateKey(t), ConnectTimeout: 20 * time.Second,
 	}}
-	quiet := slog.New(slog.DiscardHandler)
 	s := service.Config{State: statedir.Dir(t.TempDir())}
 	cfg.SourceKey = s.State.Path(statedir.SourceKey)
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -39,19 +37,7 @@ func work(t *testing.T) client.Config {
 		"--weaviate-url", cfg.WeaviateURL, "--stop-timeout", "2s", "--memory-root", t.TempDir(),
 	}))
 	s.WeaviateAPIKey, s.Timing = cfg.WeaviateAPIKey, stacktest.Timing()
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- runner.Run(ctx, s, quiet, func() { close(ready) }) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
-	select {
-	case <-ready:
-	case err := <-done:
-		done <- nil
-		t.Fatalf("the worker ended: %v", err)
-	}
+	runnertest.Start(t, s, slog.New(slog.DiscardHandler))
 	return cfg
 }
 

@@ -2,7 +2,6 @@ package tracing_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -24,7 +23,7 @@ import (
 	"axiommind/activities/spans"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/starter/command/commandtest"
-	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 	"axiommind/worker/tracing"
 )
 
@@ -220,39 +219,16 @@ func TestLogNamesTheTrace(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	t.Cleanup(model.Close)
 	cfg := c.Config(t, "--model-provider", "openai", "--model", "m", "--model-url", model.URL+"/v1", "--model-reads", "all")
-	said := &said{}
-	ctx, stop := context.WithCancel(t.Context())
-	ready, done := make(chan struct{}), make(chan error, 1)
-	logger := slog.New(spans.Logged(slog.NewTextHandler(said, nil)))
-	go func() { done <- runner.Run(ctx, cfg, logger, func() { close(ready) }) }()
-	<-ready
+	said := &runnertest.Log{}
+	stop := runnertest.Start(t, cfg, slog.New(spans.Logged(slog.NewTextHandler(said, nil))))
 	o := c.Feed(`{"role":"user","content":"We decided to use Postgres for the ledger."}`, "process", "-", "--format", "messages", "--project", c.Project)
 	require.NotZero(t, o.Code, o)
 	stop()
-	require.NoError(t, <-done)
 	trace := to.root("starter process")
 	require.NotEmpty(t, trace)
 	require.Contains(t, o.Err, "trace: "+trace)
 	require.NotContains(t, said.String(), "can't be read")
 	require.Regexp(t, `an activity failed.* trace_id=`+trace+` span_id=[0-9a-f]{16}`, said.String())
-}
-
-// said is a log.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // A collector that is away delays a command by no more than the patience with it.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 )
 
@@ -58,12 +57,4 @@ func exact(out io.Writer) io.Writer {
 		return people.to
 	}
 	return out
-}
-
-func defaultDir() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ".axiommind"
-	}
-	return filepath.Join(home, ".axiommind")
 }

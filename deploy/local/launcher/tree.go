@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"axiommind/deploy/local/stack"
 )
 
 // programName is the name of the installed program. A shell takes the name of its directory, local, for a command
@@ -130,7 +132,7 @@ func checkArgs(l *cobra.Command, c command, args []string) error {
 
 // directory is the flag that every command about servers has.
 func directory(f *pflag.FlagSet, dir *string) {
-	f.StringVar(dir, "dir", defaultDir(), "keep the servers' data, logs and state in `DIR`")
+	f.StringVar(dir, "dir", stack.DefaultDir(), "keep the servers' data, logs and state in `DIR`")
 }
 
 // completeFlags registers the completions of flag values. Flags without one have none.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/stack"
 	"axiommind/worker/service"
 )
 
@@ -86,7 +87,7 @@ func TestUsage(t *testing.T) {
 		"up --no-path=perhaps":    `up: --no-path "perhaps": want true or false; see go run ./deploy/local up -h`,
 		"status extra":            `status: unexpected argument "extra"; see go run ./deploy/local status -h`,
 		"status --output xml":     `status: --output "xml": want one of text, json`,
-		"status --dir=":           `status: --dir is empty: give a directory, or leave it out for ` + defaultDir(),
+		"status --dir=":           `status: --dir is empty: give a directory, or leave it out for ` + stack.DefaultDir(),
 		"completion":              `completion: want SHELL; see go run ./deploy/local completion -h`,
 		"completion tcsh":         `completion: no script for shell "tcsh": want one of bash, zsh, fish, powershell`,
 		"man":                     `man: want DIR; see go run ./deploy/local man -h`,

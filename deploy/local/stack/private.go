@@ -14,6 +14,15 @@ var entries = []string{
 	"temporal.db-wal", "up.lock", "weaviate",
 }
 
+// DefaultDir returns the directory of a stack for which none is given: ~/.axiommind.
+func DefaultDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ".axiommind"
+	}
+	return filepath.Join(home, ".axiommind")
+}
+
 // MakePrivate makes a directory that only its owner can enter. If it exists, the rights of others to it and to the
 // files of an earlier stack in it are removed. A directory that all users share, such as /tmp, and files that are
 // not the stack's stay as they are.

@@ -32,7 +32,7 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/program"
-	"axiommind/worker/runner"
+	"axiommind/worker/runner/runnertest"
 	"axiommind/worker/service"
 )
 
@@ -104,20 +104,7 @@ func (c *CLI) Config(t testing.TB, more ...string) service.Config {
 // Work runs a worker until the test ends.
 func (c *CLI) Work(t testing.TB, more ...string) {
 	t.Helper()
-	cfg := c.Config(t, more...)
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- runner.Run(ctx, cfg, Quiet, func() { close(ready) }) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
-	select {
-	case <-ready:
-	case err := <-done:
-		done <- nil
-		t.Fatalf("the worker ended: %v", err)
-	}
+	runnertest.Start(t, c.Config(t, more...), Quiet)
 }
 
 // Eventually waits until done returns true. It asks often at first and less often later, because most conditions query
