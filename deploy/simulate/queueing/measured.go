@@ -53,11 +53,6 @@ type Run struct {
 // PerSecond is the throughput of a run.
 func (r Run) PerSecond() float64 { return float64(r.N) / r.Seconds }
 
-// Alone is the run with the fewest sessions at once.
-func (m *Measured) Alone() Run {
-	return slices.MinFunc(m.Sessions, func(a, b Run) int { return a.AtOnce - b.AtOnce })
-}
-
 // Cost is that of a session or a request.
 type Cost struct {
 	// Ms is the time of one alone, in milliseconds.
