@@ -19,8 +19,8 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm/rules"
 	"axiommind/activities/session"
@@ -194,7 +194,7 @@ func columns(t testing.TB, conn driver.Conn, queries map[string]string) map[stri
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(queries)) {
 		out[name] = []string{}
-		parts = append(parts, fmt.Sprintf("SELECT %s AS query, toString(row) AS row FROM (%s)", eventlog.Literal(name), queries[name]))
+		parts = append(parts, fmt.Sprintf("SELECT %s AS query, toString(row) AS row FROM (%s)", clickhouse.Literal(name), queries[name]))
 	}
 	rows, err := conn.Query(t.Context(), "SELECT query, row FROM ("+strings.Join(parts, " UNION ALL ")+") ORDER BY query, row")
 	require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/vector/store/weaviate"
@@ -69,7 +70,7 @@ func newSite(t *testing.T) *site {
 		<-ended
 		s.Stop()
 	})
-	admin, err := eventlog.Connect(t.Context(), s.Addresses().ClickHouseDSN, eventlog.ConnectOptions{})
+	admin, err := clickhouse.Connect(t.Context(), s.Addresses().ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = admin.Close() })
 	return &site{Stack: s, admin: admin, dir: dir}
@@ -100,7 +101,7 @@ func (s *site) bench(t *testing.T) (b *bench, drop func()) {
 	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	require.NoError(t, b.Weaviate.DeleteCollection(t.Context(), schema.VectorCollection(b.Embedder.Version())))
-	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)
+	_, err = clickhouse.Migrate(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	return b, func() {
 		b.Close()

@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
@@ -21,7 +22,7 @@ const oddDatabase = "shop-1's_50%"
 // roleOf returns the rights of a role in the database, as statements for one user.
 func roleOf(t *testing.T, database, name string) (grants []string) {
 	t.Helper()
-	roles, err := eventlog.Roles(database)
+	roles, err := clickhouse.Roles(database)
 	require.NoError(t, err)
 	for _, role := range roles {
 		if role.Name != name {
@@ -58,7 +59,7 @@ func requireDenied(t *testing.T, conn driver.Conn, statements ...string) {
 func TestWorkerRole(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.restricted(t, eventlog.RoleWorker)
+	b.restricted(t, clickhouse.RoleWorker)
 	b.start(t)
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	result := b.process(t, b.input("granted", write(t, path, said(1, "user", decision), said(2, "assistant", "TODO: move the logs."))))
@@ -70,7 +71,7 @@ func TestWorkerRole(t *testing.T) {
 		"ALTER TABLE events_raw DELETE WHERE 1", "ALTER TABLE events_raw UPDATE actor = 'x' WHERE 1", "DELETE FROM events_raw WHERE 1",
 		"TRUNCATE TABLE events_raw", "DROP TABLE events_raw", "ALTER TABLE events_raw DROP PARTITION ID 'all'",
 		"RENAME TABLE events_raw TO gone", "EXCHANGE TABLES events_raw AND entries_raw", "CREATE OR REPLACE VIEW events AS SELECT 1",
-		"ALTER TABLE projection_offsets_raw DELETE WHERE 1", "DROP DATABASE "+eventlog.Identifier(oddDatabase),
+		"ALTER TABLE projection_offsets_raw DELETE WHERE 1", "DROP DATABASE "+clickhouse.Identifier(oddDatabase),
 		"CREATE DATABASE elsewhere", "INSERT INTO schema_migrations VALUES (99, 'x', 'x', now64(6))", "SELECT * FROM erasure_secrets",
 	)
 	require.NoError(t, b.ClickHouse.Exec(t.Context(), "SELECT count() FROM events"))
@@ -87,8 +88,8 @@ func TestWorkerRole(t *testing.T) {
 // A reader reads every view and writes nothing.
 func TestReaderRole(t *testing.T) {
 	t.Parallel()
-	dsn := stacktest.Restricted(t, oddDatabase, roleOf(t, oddDatabase, eventlog.RoleReader), func(string) {})
-	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+	dsn := stacktest.Restricted(t, oddDatabase, roleOf(t, oddDatabase, clickhouse.RoleReader), func(string) {})
+	conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	views := column(t, conn, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'View'")
@@ -103,15 +104,15 @@ func TestReaderRole(t *testing.T) {
 // An eraser removes rows of the log and of the projections, and drops nothing of the log.
 func TestEraserRole(t *testing.T) {
 	t.Parallel()
-	dsn := stacktest.Restricted(t, oddDatabase, roleOf(t, oddDatabase, eventlog.RoleEraser), func(dsn string) {
-		conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+	dsn := stacktest.Restricted(t, oddDatabase, roleOf(t, oddDatabase, clickhouse.RoleEraser), func(dsn string) {
+		conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{})
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
 		for _, id := range []string{"erased", "kept"} {
 			require.NoError(t, conn.Exec(t.Context(), "INSERT INTO events_raw (event_id, stream, seq) VALUES (?, 's', 1)", id))
 		}
 	})
-	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE events_raw DELETE WHERE event_id = 'erased' SETTINGS mutations_sync = 2"))
@@ -147,7 +148,7 @@ func TestMigrateSaysWhatItMayNot(t *testing.T) {
 	require.ErrorContains(t, (&service.Migration{Grants: true, PrintGrants: true}).Run(t.Context(), b.cfg, quiet, &out), "give one of them")
 
 	dsn := stacktest.Restricted(t, oddDatabase, []string{"GRANT SELECT ON *.*"}, func(dsn string) {
-		conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+		conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{})
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
 		require.NoError(t, conn.Exec(t.Context(), "DROP TABLE schema_migrations SYNC"))
@@ -162,12 +163,12 @@ func testRolesAreSQL(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, database := range []string{"default", oddDatabase, "a`b\\c", "데이터", "select", "x*y", "a.b"} {
-		roles, err := eventlog.Roles(database)
+		roles, err := clickhouse.Roles(database)
 		require.NoError(t, err)
 		require.Len(t, roles, 3)
 		for _, role := range roles {
 			for _, statement := range role.Statements() {
-				formatted := column(t, b.ClickHouse, "SELECT formatQuerySingleLine("+eventlog.Literal(statement)+")")
+				formatted := column(t, b.ClickHouse, "SELECT formatQuerySingleLine("+clickhouse.Literal(statement)+")")
 				require.Contains(t, formatted[0], role.Name)
 			}
 		}

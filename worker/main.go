@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/text"
 	"axiommind/worker/runner"
 	"axiommind/worker/service"
@@ -43,7 +43,7 @@ func report(err error, errOut io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	_, _ = fmt.Fprintln(errOut, "worker:", text.Visible(eventlog.Readable(err).Error()))
+	_, _ = fmt.Fprintln(errOut, "worker:", text.Visible(clickhouse.Readable(err).Error()))
 	return exitFailed
 }
 

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
@@ -118,7 +119,7 @@ func everyProjection(t *testing.T, sessions int, statements ...string) {
 				require.NoError(t, b.ClickHouse.Exec(t.Context(), fmt.Sprintf(statement, table.Name)))
 			}
 		}
-		_, err := eventlog.RestoreTables(t.Context(), b.ClickHouse)
+		_, err := clickhouse.RestoreTables(t.Context(), b.ClickHouse)
 		require.NoError(t, err)
 		require.NotEqual(t, want, b.digests(t))
 		b.rebuild(t)
@@ -254,7 +255,7 @@ func rebuildKilled(t *testing.T, sessions int, killedIn []string) {
 	require.NoError(t, run.Get(t.Context(), &result))
 	require.Equal(t, 1, result.Differing(), "%+v", result)
 	require.Equal(t, want, b.digests(t))
-	left, err := eventlog.Scratches(t.Context(), b.ClickHouse)
+	left, err := clickhouse.Scratches(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	require.Empty(t, left)
 	for _, activity := range killedIn {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/schema"
@@ -51,7 +52,7 @@ func (b *bench) replay(t *testing.T, ids ...string) (replayed []build.Replayed) 
 		replayed = append(replayed, r)
 	}
 	require.Equal(t, before, b.allTables(t), "a replay changes nothing")
-	left, err := eventlog.Scratches(t.Context(), b.ClickHouse)
+	left, err := clickhouse.Scratches(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	require.Empty(t, left)
 	return replayed
@@ -114,14 +115,14 @@ func replayRules(t *testing.T, others int) {
 // leaveScratch makes a scratch database as a replay does that was killed some time ago.
 func (b *bench) leaveScratch(t *testing.T) {
 	t.Helper()
-	s, err := eventlog.OpenScratch(t.Context(), b.ClickHouse, eventlog.ScratchKey{Purpose: "replay", ID: "killed"})
+	s, err := clickhouse.OpenScratch(t.Context(), b.ClickHouse, clickhouse.ScratchKey{Purpose: "replay", ID: "killed"})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	comment := column(t, b.ClickHouse, "SELECT comment FROM system.databases WHERE name = ?", s.Database)
 	aged := regexp.MustCompile(`"used":[0-9]+`).ReplaceAllString(comment[0], `"used":1`)
 	require.NotEqual(t, comment[0], aged)
-	require.NoError(t, b.ClickHouse.Exec(t.Context(), "ALTER DATABASE "+eventlog.Identifier(s.Database)+" MODIFY COMMENT "+eventlog.Literal(aged)))
-	left, err := eventlog.Scratches(t.Context(), b.ClickHouse)
+	require.NoError(t, b.ClickHouse.Exec(t.Context(), "ALTER DATABASE "+clickhouse.Identifier(s.Database)+" MODIFY COMMENT "+clickhouse.Literal(aged)))
+	left, err := clickhouse.Scratches(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	require.Len(t, left, 1)
 }
@@ -247,7 +248,7 @@ func replayAnswers(t *testing.T, others int) {
 	}
 	_, err = build.Replay(t.Context(), b.ClickHouse, ids[2])
 	require.ErrorContains(t, err, "the log holds none with the recorded key")
-	left, err := eventlog.Scratches(t.Context(), b.ClickHouse)
+	left, err := clickhouse.Scratches(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	require.Empty(t, left, "the database is dropped after an error, too")
 }

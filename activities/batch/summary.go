@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -30,9 +30,9 @@ type Summary struct {
 func (s Summary) Done() bool { return s.Listed && s.Ended >= s.Items }
 
 // Summaries returns the latest batches, the last begun first.
-func Summaries(ctx context.Context, conn table.Conn, limit, offset int) ([]Summary, error) {
+func Summaries(ctx context.Context, conn clickhouse.Conn, limit, offset int) ([]Summary, error) {
 	var out []Summary
-	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, s *Summary) error {
+	err := clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, s *Summary) error {
 		var n [4]uint64
 		var stream string
 		err := rows.Scan(&stream, &s.Listed, &n[0], &n[1], &n[2], &n[3], &s.Began, &s.Latest)

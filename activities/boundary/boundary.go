@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -69,7 +70,7 @@ func Return(ctx context.Context, err error) error {
 		return temporal.NewCanceledError(message)
 	}
 	c := classify(err)
-	message := eventlog.Readable(err).Error()
+	message := clickhouse.Readable(err).Error()
 	redact.Strings(&message) // An error may quote its input.
 	if c.retry == uncertain && attempt(ctx) >= maxUncertainAttempts {
 		c.retry = permanent

@@ -6,8 +6,8 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -36,9 +36,9 @@ func classify(err error) class {
 	switch {
 	case errors.As(err, &failure):
 		return classOf(failure)
-	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema), errors.Is(err, eventlog.ErrShadowGone), eventlog.Refused(err):
+	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, clickhouse.ErrSchema), errors.Is(err, eventlog.ErrShadowGone), clickhouse.Refused(err):
 		return class{schema.ErrorStoreRejected, permanent}
-	case errors.Is(err, table.ErrNoScope):
+	case errors.Is(err, clickhouse.ErrNoScope):
 		return class{schema.ErrorInvalidInput, permanent}
 	case errors.Is(err, eventlog.ErrCorrupt):
 		return class{schema.ErrorCorruptLog, permanent}
@@ -46,7 +46,7 @@ func classify(err error) class {
 		return class{schema.ErrorConcurrentWriter, transient}
 	case isService(err):
 		return classOfService(err)
-	case errors.Is(err, context.DeadlineExceeded), eventlog.Retryable(err):
+	case errors.Is(err, context.DeadlineExceeded), clickhouse.Retryable(err):
 		return class{schema.ErrorStoreUnavailable, transient}
 	default:
 		return class{schema.ErrorInternal, uncertain}

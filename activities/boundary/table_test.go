@@ -18,16 +18,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
@@ -54,7 +53,7 @@ var errorTable = map[string][]row{
 	"eventlog.InvalidError":        {{err: &eventlog.InvalidError{Index: 2, Field: "payload", Reason: "is no JSON"}, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.ErasedError":         {{err: &eventlog.ErasedError{ErasureID: "0a1b2c3d4e", Kind: schema.EraseUser}, failureType: schema.ErrorErased, final: final}},
 	"eventlog.ErasingError":        {{err: &eventlog.ErasingError{ErasureID: "0a1b2c3d4e"}, failureType: schema.ErrorErasing}},
-	"eventlog.ErrSchema":           {{err: eventlog.ErrSchema, failureType: schema.ErrorStoreRejected, final: final}},
+	"clickhouse.ErrSchema":         {{err: clickhouse.ErrSchema, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.ErrCorrupt":          {{err: eventlog.ErrCorrupt, failureType: schema.ErrorCorruptLog, final: final}},
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
 	// Activities wait for a projection that is rebuilt, or that a person has to rebuild.
@@ -117,7 +116,7 @@ var errorTable = map[string][]row{
 		{err: &tier.FilesError{Op: "write", Where: "MEMORY.md", Err: syscall.EACCES}, failureType: schema.ErrorFilesRefused, final: final},
 	},
 
-	"table.ErrNoScope": {{err: table.Required("user", ""), failureType: schema.ErrorInvalidInput, final: final}},
+	"clickhouse.ErrNoScope": {{err: clickhouse.Required("user", ""), failureType: schema.ErrorInvalidInput, final: final}},
 
 	"vector.ErrEmbedder":      {{err: vector.ErrEmbedder, failureType: schema.ErrorModelRefused, final: final}},
 	"vector.ErrOtherEmbedder": {{err: vector.ErrOtherEmbedder, failureType: schema.ErrorInvalidInput, final: final}},
@@ -179,9 +178,9 @@ var notReturned = map[string]string{
 	"eval.ErrInput":           "is of the starter's eval",
 	"build.ErrUnfinished":     "is of the starter's builds",
 	"build.ErrOtherSession":   "is of the starter's builds",
-	"table.ErrAmbiguous":      "is of the starter's lists; a writer answers with its own",
-	"entry.ErrNoProject":      "is a table.ErrNoScope",
-	"entry.ErrNoUser":         "is a table.ErrNoScope",
+	"clickhouse.ErrAmbiguous": "is of the starter's lists; a writer answers with its own",
+	"entry.ErrNoProject":      "is a clickhouse.ErrNoScope",
+	"entry.ErrNoUser":         "is a clickhouse.ErrNoScope",
 	"entry.ErrNotFound":       "is of the starter's entry",
 	"graduate.ErrNoProposal":  "is of the starter's proposals; a command is refused with its own",
 	"graduate.ErrNoConflict":  "is of the starter's conflicts; a command is refused with its own",
@@ -204,7 +203,7 @@ func TestReturn(t *testing.T) {
 			require.True(t, ok, "%v", err)
 			require.Equal(t, r.failureType, application.Type(), "%v", err)
 			require.Equal(t, r.final, application.NonRetryable(), "%v", err)
-			require.Equal(t, eventlog.Readable(err).Error(), application.Message())
+			require.Equal(t, clickhouse.Readable(err).Error(), application.Message())
 			require.Equal(t, r.delay, application.NextRetryDelay())
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -122,7 +122,7 @@ func (b Backfill) read(ctx context.Context, after string) ([]Backfilled, error) 
 	where = append(where, "status IN ?")
 	args = append(args, []string{string(schema.BuildSuccess), string(schema.BuildPartial), string(schema.BuildEmpty)})
 	var out []Backfilled
-	err = table.Query(ctx, b.Conn, table.Rows(&out, func(rows driver.Rows, s *Backfilled) error {
+	err = clickhouse.Query(ctx, b.Conn, clickhouse.Rows(&out, func(rows driver.Rows, s *Backfilled) error {
 		err := rows.Scan(&s.Project, &s.User, &s.Agent, &s.SessionID, &s.BuildID)
 		s.Cursor = s.Stream()
 		return err
@@ -181,10 +181,10 @@ func (b Backfill) dates(ctx context.Context, page []Backfilled) (map[string]time
 		streams[i] = s.Stream()
 	}
 	out := make(map[string]time.Time, len(page))
-	return out, table.Query(ctx, b.Conn, table.Map(out, func(rows driver.Rows, stream *string, date *time.Time) error {
+	return out, clickhouse.Query(ctx, b.Conn, clickhouse.Map(out, func(rows driver.Rows, stream *string, date *time.Time) error {
 		err := rows.Scan(stream, date)
 		*date = date.UTC()
 		return err
 	}), `SELECT stream, argMin(ts, seq) FROM events WHERE stream IN ? AND event_type = ? GROUP BY stream`,
-		table.Set(streams), schema.SessionIngested)
+		clickhouse.Set(streams), schema.SessionIngested)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -78,7 +78,7 @@ func (s *daySums) set(date string, fill func(*Day)) {
 }
 
 func (s *daySums) builds(ctx context.Context, conn driver.Conn, where string, args []any) error {
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var n [7]uint64
 		var read Day
 		u := &read.Usage
@@ -108,7 +108,7 @@ func (s *daySums) builds(ctx context.Context, conn driver.Conn, where string, ar
 
 // stages reads how many memories rose to each stage.
 func (s *daySums) stages(ctx context.Context, conn driver.Conn, f Filter) error {
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var date, stage string
 		var n uint64
 		err := rows.Scan(&date, &stage, &n)
@@ -142,7 +142,7 @@ func (s *daySums) waits(ctx context.Context, conn driver.Conn, f Filter) error {
 	}
 	queued := `SELECT stream, project, session_id, ts, %s AS position FROM events
 		WHERE ` + in + ` AND event_type = ? AND (? = '' OR project = ?)`
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var date string
 		var n uint64
 		var median, most float64

@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -23,10 +23,10 @@ type namedBuild struct {
 
 // resolve finds the whole ids of the builds that are named.
 func (s Selection) resolve(ctx context.Context) ([]namedBuild, error) {
-	given := make([]table.Prefix, len(s.By.Builds))
+	given := make([]clickhouse.Prefix, len(s.By.Builds))
 	var prefixes []string
 	for i, id := range s.By.Builds {
-		given[i] = table.Prefix{Given: id, NotFound: ErrNotFound}
+		given[i] = clickhouse.Prefix{Given: id, NotFound: ErrNotFound}
 		if isPrefix(given[i]) {
 			prefixes = append(prefixes, given[i].Text())
 		}
@@ -51,22 +51,22 @@ func (s Selection) resolve(ctx context.Context) ([]namedBuild, error) {
 const idLength = len(uuid.UUID{})*2 + 4
 
 // isPrefix reports whether the text can be the beginning of an id, and is long enough to be looked for.
-func isPrefix(p table.Prefix) bool { return p.Long() && len(p.Text()) < idLength }
+func isPrefix(p clickhouse.Prefix) bool { return p.Long() && len(p.Text()) < idLength }
 
-// withPrefixes returns the ids that begin with each of the prefixes, up to [table.MostPrefixed] of them.
+// withPrefixes returns the ids that begin with each of the prefixes, up to [clickhouse.MostPrefixed] of them.
 func withPrefixes(ctx context.Context, conn driver.Conn, prefixes []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	if len(prefixes) == 0 {
 		return found, nil
 	}
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var prefix, id string
 		err := rows.Scan(&prefix, &id)
 		found[prefix] = append(found[prefix], id)
 		return err
 	}, fmt.Sprintf(`SELECT prefix, build_id FROM
 		(SELECT arrayJoin(arrayFilter(p -> startsWith(build_id, p), ?)) AS prefix, build_id FROM build_runs)
-		ORDER BY prefix, build_id LIMIT %d BY prefix`, table.MostPrefixed), prefixes)
+		ORDER BY prefix, build_id LIMIT %d BY prefix`, clickhouse.MostPrefixed), prefixes)
 	if err != nil {
 		return nil, fmt.Errorf("find builds by the beginning of their ids: %w", err)
 	}

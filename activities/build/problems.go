@@ -11,9 +11,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/llm"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -84,7 +84,7 @@ func (p *problemReader) add(found Problem) { p.out = append(p.out, found) }
 // events yields the build's events in a stream, in order. Their positions are found first: with FINAL, the engine would read
 // the payloads of the whole stream.
 func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(schema.Event) error) error {
-	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
+	return clickhouse.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var e schema.Event
 		if err := rows.Scan(&e.ID, &e.Type, &e.Payload); err != nil {
 			return err
@@ -191,7 +191,7 @@ func readAnswers(ctx context.Context, conn driver.Conn, streams ...string) (map[
 	for _, stream := range streams {
 		out[stream] = &llm.Answers{}
 	}
-	return out, table.Query(ctx, conn, func(rows driver.Rows) error {
+	return out, clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, extractor, window, buildID string
 		var x schema.MemoryExtractedPayload
 		if err := rows.Scan(&stream, &extractor, &window, &x.Quarantined, &x.QuarantinedType, &x.Truncated, &buildID); err != nil {
@@ -285,7 +285,7 @@ func (p *problemReader) notes(ctx context.Context, entries []entry.Row) error {
 // observed returns the ids of the session's entries in which any build observed a task.
 func (p *problemReader) observed(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
-	return out, table.Query(ctx, p.conn, table.Map(out, func(rows driver.Rows, id *string, is *bool) error { return rows.Scan(id, is) }),
+	return out, clickhouse.Query(ctx, p.conn, clickhouse.Map(out, func(rows driver.Rows, id *string, is *bool) error { return rows.Scan(id, is) }),
 		`SELECT JSONExtractString(payload_json, 'entry_id'), true FROM events WHERE stream = ? AND session_id = ? AND event_type = ?`,
 		schema.ProjectStream(p.run.Project), p.run.SessionID, schema.TaskObserved)
 }
@@ -341,7 +341,7 @@ func (p *problemReader) titles(ctx context.Context, rejected []schema.TaskTransi
 		}
 	}
 	out := map[string]string{}
-	err := table.Query(ctx, p.conn, table.Map(out, func(rows driver.Rows, id, title *string) error { return rows.Scan(id, title) }),
+	err := clickhouse.Query(ctx, p.conn, clickhouse.Map(out, func(rows driver.Rows, id, title *string) error { return rows.Scan(id, title) }),
 		"SELECT entity_id, title FROM entities WHERE project = ? AND entity_id IN ?", p.run.Project, ids)
 	return out, err
 }
@@ -352,7 +352,7 @@ func (p *problemReader) vectors(ctx context.Context, entries []entry.Row) error 
 	for i, e := range entries {
 		ids[i], titles[e.ID] = e.ID, e.Title
 	}
-	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
+	return clickhouse.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var kind, id, reason string
 		var attempts uint32
 		var permanent bool

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -30,7 +30,7 @@ func TestEveryTableHasItsProjection(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	there := map[string]bool{}
-	require.NoError(t, table.Query(t.Context(), conn, func(rows driver.Rows) error {
+	require.NoError(t, clickhouse.Query(t.Context(), conn, func(rows driver.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		there[name] = true

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -39,7 +39,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		}
 		rows[i] = row.values()
 	}
-	return table.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project, user, agent,
+	return clickhouse.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project, user, agent,
 		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
 		idris_version, schema_version, status, failed_step, error, error_type, source_json, counts_json, usage_json, metrics_json)`, rows)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -163,7 +163,7 @@ func (f *Filter) findInterrupted(ctx context.Context, conn driver.Conn) (map[str
 // where returns the filter's conditions and their arguments.
 func (f Filter) where() (conditions []string, args []any, err error) {
 	if !f.All {
-		if err := cmp.Or(table.Required("project", f.Project), table.Required("user", f.User)); err != nil {
+		if err := cmp.Or(clickhouse.Required("project", f.Project), clickhouse.Required("user", f.User)); err != nil {
 			return nil, nil, fmt.Errorf("read builds: %w", err)
 		}
 	}
@@ -245,7 +245,7 @@ func ofClass(class schema.FailureClass) (condition string, types []string) {
 }
 
 // Show returns the build with the id, or [ErrNotFound]. A prefix of the id will do. If several ids begin with it, the
-// error is [table.ErrAmbiguous].
+// error is [clickhouse.ErrAmbiguous].
 func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 	run, err := Find(ctx, conn, id)
 	if err != nil {
@@ -269,23 +269,23 @@ func Describe(ctx context.Context, conn driver.Conn, run Run) (Detail, error) {
 
 // Find returns the build with the id, or with the only id that begins so, as [Show] does.
 func Find(ctx context.Context, conn driver.Conn, id string) (Run, error) {
-	named := table.Prefix{What: "build", Given: id, NotFound: ErrNotFound}
+	named := clickhouse.Prefix{What: "build", Given: id, NotFound: ErrNotFound}
 	if !named.Long() {
 		return Run{}, named.Missing(whereIDs)
 	}
-	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT ?", named.Text(), table.MostPrefixed)
+	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT ?", named.Text(), clickhouse.MostPrefixed)
 	if err != nil {
 		return Run{}, err
 	}
 	if len(runs) == 0 {
 		return Run{}, named.Missing(whereIDs)
 	}
-	return table.Choose(named, runs, func(r Run) string { return r.BuildID })
+	return clickhouse.Choose(named, runs, func(r Run) string { return r.BuildID })
 }
 
 func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Run, error) {
 	out := []Run{}
-	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, r *Run) error {
+	err := clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, r *Run) error {
 		var status, source, counts, usage string
 		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.User, &r.Agent, &r.StartedAt, &r.FinishedAt,
 			&r.ExtractorModel, &r.ExtractorPromptHash, &r.EmbedderModel, &r.EmbeddingVersion, &r.IdrisVersion,
@@ -313,7 +313,7 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 // the events of all builds for the last one.
 func readMetrics(ctx context.Context, conn driver.Conn, r Run) ([]schema.StepMetric, error) {
 	out := []schema.StepMetric{}
-	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, m *schema.StepMetric) error {
+	err := clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, m *schema.StepMetric) error {
 		return rows.Scan(&m.Step, &m.StartedAt, &m.LatencyMS, &m.Success, &m.Error)
 	}), `SELECT stage, ts, latency_ms, success, error FROM (
 			SELECT step.1 AS stage, parseDateTime64BestEffort(step.2, 6, 'UTC') AS ts, step.3 AS latency_ms, step.4 AS success, step.5 AS error

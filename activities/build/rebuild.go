@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -64,7 +65,7 @@ func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPl
 	if err := a.check(ctx, in.Names); err != nil {
 		return plan, err
 	}
-	if plan.Restored, err = eventlog.RestoreTables(ctx, a.conn); err != nil {
+	if plan.Restored, err = clickhouse.RestoreTables(ctx, a.conn); err != nil {
 		return plan, err
 	}
 	all, err := StoredProjections(ctx, a.conn, a.log, a.embeddingVersion)
@@ -81,7 +82,7 @@ func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPl
 		return plan, err
 	}
 	defer func() { _ = sh.Close() }()
-	if _, err := eventlog.DropScratches(ctx, a.conn, eventlog.PurposeRebuild, keepScratch); err != nil {
+	if _, err := clickhouse.DropScratches(ctx, a.conn, clickhouse.PurposeRebuild, keepScratch); err != nil {
 		return plan, err
 	}
 	standings, err := a.log.ProjectionStatuses(ctx, chosen...)
@@ -107,10 +108,10 @@ func (a *Rebuilds) check(ctx context.Context, names []string) error {
 	if _, absent := Named(configured, families); absent != "" {
 		return noProjection(absent, configured)
 	}
-	if _, err := eventlog.Migrate(ctx, a.conn); err != nil {
+	if _, err := clickhouse.Migrate(ctx, a.conn); err != nil {
 		return err
 	}
-	missing, err := eventlog.MissingTables(ctx, a.conn)
+	missing, err := clickhouse.MissingTables(ctx, a.conn)
 	if err != nil {
 		return err
 	}
@@ -359,7 +360,7 @@ func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) error {
 	}
 	sh, err := a.log.OpenShadow(ctx, in.ID)
 	if errors.Is(err, eventlog.ErrShadowGone) { // Its preparation may have broken off.
-		return eventlog.DropScratch(ctx, a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: in.ID})
+		return clickhouse.DropScratch(ctx, a.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: in.ID})
 	}
 	if err != nil {
 		return err

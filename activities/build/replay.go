@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
@@ -80,11 +81,11 @@ const (
 
 // openScratch makes a scratch database, and drops leftovers. The returned function drops it, even if the context has
 // ended.
-func openScratch(ctx context.Context, conn driver.Conn, buildID string) (s *eventlog.Scratch, done func(), err error) {
-	if _, err := eventlog.DropScratches(ctx, conn, eventlog.PurposeReplay, scratchLeft); err != nil {
+func openScratch(ctx context.Context, conn driver.Conn, buildID string) (s *clickhouse.Scratch, done func(), err error) {
+	if _, err := clickhouse.DropScratches(ctx, conn, clickhouse.PurposeReplay, scratchLeft); err != nil {
 		return nil, nil, err
 	}
-	s, err = eventlog.OpenScratch(ctx, conn, eventlog.ScratchKey{Purpose: eventlog.PurposeReplay, ID: buildID + "/" + rand.Text()})
+	s, err = clickhouse.OpenScratch(ctx, conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeReplay, ID: buildID + "/" + rand.Text()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,7 +216,7 @@ var eventsOf = map[string][]string{
 type replay struct {
 	recording
 	home    driver.Conn
-	scratch *eventlog.Scratch
+	scratch *clickhouse.Scratch
 	// log is the log of the scratch database.
 	log    *eventlog.Store
 	result Replayed

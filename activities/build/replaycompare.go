@@ -12,8 +12,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -265,23 +265,23 @@ func rowText(key string, row tableRow) string {
 
 // readRows returns the rows by their keys.
 func readRows(ctx context.Context, conn driver.Conn, t replayedTable, arg any) (map[string]tableRow, error) {
-	key, err := eventlog.SortingKey(ctx, conn, t.name)
+	key, err := clickhouse.SortingKey(ctx, conn, t.name)
 	if err != nil {
 		return nil, fmt.Errorf("read table %q: %w", t.name, err)
 	}
 	var columns, values []string
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var column string
 		err := rows.Scan(&column)
 		columns = append(columns, column)
-		values = append(values, "ifNull(toString("+eventlog.Identifier(column)+"), '')")
+		values = append(values, "ifNull(toString("+clickhouse.Identifier(column)+"), '')")
 		return err
 	}, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = ? ORDER BY position", t.name)
 	if err != nil {
 		return nil, fmt.Errorf("read table %q: %w", t.name, err)
 	}
 	out := map[string]tableRow{}
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var k string
 		var v []string
 		if err := rows.Scan(&k, &v); err != nil {

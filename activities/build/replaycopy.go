@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -21,7 +21,7 @@ const logged = "events_raw FINAL WHERE (stream, seq, event_id) NOT IN (SELECT st
 // evidence. The server copies them.
 func (r *replay) copyEvents(ctx context.Context) error {
 	stream := r.started.Stream()
-	into := "INSERT INTO " + eventlog.Identifier(r.scratch.Database) + "."
+	into := "INSERT INTO " + clickhouse.Identifier(r.scratch.Database) + "."
 	err := r.home.Exec(ctx, into+"events_raw SELECT * FROM "+logged+" AND stream = ? AND seq <= ?", stream, r.before)
 	if err != nil {
 		return fmt.Errorf("copy the session's events: %w", err)
@@ -37,7 +37,7 @@ func (r *replay) copyEvents(ctx context.Context) error {
 	}
 	slices.Sort(answers)
 	for ids := range slices.Chunk(slices.Compact(answers), maxCopied) {
-		if err := r.home.Exec(ctx, into+"events_raw SELECT * FROM "+logged+" AND event_id IN ?", table.Set(ids)); err != nil {
+		if err := r.home.Exec(ctx, into+"events_raw SELECT * FROM "+logged+" AND event_id IN ?", clickhouse.Set(ids)); err != nil {
 			return fmt.Errorf("copy the recorded answers: %w", err)
 		}
 	}
@@ -47,7 +47,7 @@ func (r *replay) copyEvents(ctx context.Context) error {
 	}
 	for ids := range slices.Chunk(others, maxCopied) {
 		err := r.home.Exec(ctx, into+"entries_raw SELECT * FROM entries_raw FINAL WHERE project = ? AND entry_id IN ?",
-			r.started.Project, table.Set(ids))
+			r.started.Project, clickhouse.Set(ids))
 		if err != nil {
 			return fmt.Errorf("copy entries of other sessions: %w", err)
 		}

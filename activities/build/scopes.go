@@ -6,14 +6,14 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
 // Scopes returns up to limit of the projects, users and agents with processed sessions, in their order.
 func Scopes(ctx context.Context, conn driver.Conn, limit int) ([]schema.Scope, error) {
 	var out []schema.Scope
-	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, s *schema.Scope) error {
+	err := clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, s *schema.Scope) error {
 		return rows.Scan(&s.Project, &s.User, &s.Agent)
 	}), `SELECT DISTINCT project, user, agent FROM build_runs_raw ORDER BY project, user, agent LIMIT ?`, limit)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -138,7 +138,7 @@ func Latest(ctx context.Context, conn driver.Conn, sessions []schema.SessionKey)
 			ids[i] = key.SessionID
 		}
 		// Sessions of other scopes with the same ids come along.
-		err := table.Query(ctx, conn, table.Map(out, func(rows driver.Rows, key *schema.SessionKey, latest *LatestBuild) error {
+		err := clickhouse.Query(ctx, conn, clickhouse.Map(out, func(rows driver.Rows, key *schema.SessionKey, latest *LatestBuild) error {
 			return rows.Scan(&key.Project, &key.User, &key.Agent, &key.SessionID, &latest.ID, (*string)(&latest.Status))
 		}), `SELECT project, user, agent, session_id, argMax(build_id, ordinal), argMax(status, ordinal) FROM build_runs
 			WHERE session_id IN ? GROUP BY project, user, agent, session_id`, ids)
@@ -290,7 +290,7 @@ func countMissing(ctx context.Context, conn driver.Conn, found []Candidate) erro
 	if len(streams) == 0 {
 		return nil
 	}
-	return table.Query(ctx, conn, func(rows driver.Rows) error {
+	return clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream string
 		var failed uint64
 		err := rows.Scan(&stream, &failed)

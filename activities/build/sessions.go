@@ -9,8 +9,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -40,7 +40,7 @@ func Sessions(ctx context.Context, conn driver.Conn, log *eventlog.Store, f Filt
 	}
 	var out []SessionRow
 	var streams []string
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var r SessionRow
 		var builds uint64
 		err := rows.Scan(&r.Project, &r.User, &r.Agent, &r.SessionID, &builds, (*string)(&r.Status), &r.BuildID, &r.At)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 )
 
 // StepFilter selects steps by the time of their start and, if Project is set, by project. Dreams and rebuilds have none.
@@ -30,7 +30,7 @@ type StepSummary struct {
 // Steps summarizes the steps of builds, dreams, passes of graduation and rebuilds, in the order of the time that they took.
 func Steps(ctx context.Context, conn driver.Conn, f StepFilter) ([]StepSummary, error) {
 	out := []StepSummary{}
-	err := table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, s *StepSummary) error {
+	err := clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, s *StepSummary) error {
 		return rows.Scan(&s.Step, &s.Runs, &s.Failed, &s.MedianMS, &s.P95MS, &s.TotalMS, &s.Last)
 	}), `SELECT stage, count(), countIf(NOT success), quantileExact(0.5)(latency_ms), quantileExact(0.95)(latency_ms),
 			sum(latency_ms) AS total, max(ts)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -102,7 +102,7 @@ func TestDays(t *testing.T) {
 		{"e1", "candidate", false, key, at}, {"e1", "verified", false, key, at}, {"e2", "verified", false, key, at}, {"e2", "verified", false, key, at},
 		{"e2", "candidate", true, key, at}, {"e3", "certified", false, other, next},
 	} {
-		require.NoError(t, table.Insert(t.Context(), conn, "promotions_raw (project, user, agent, entry_id, event_id, ts, to_stage, demotes, version)",
+		require.NoError(t, clickhouse.Insert(t.Context(), conn, "promotions_raw (project, user, agent, entry_id, event_id, ts, to_stage, demotes, version)",
 			[][]any{{step.of.Project, step.of.User, step.of.Agent, step.id, fmt.Sprint(i), step.at, step.to, step.demotes, uint64(1)}}))
 	}
 	rose := map[schema.Stage]int{schema.StageCertified: 1}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -44,8 +44,8 @@ func buildsOfOneUser(t *testing.T, names []string) {
 	require.Len(t, all, len(runs))
 	for _, f := range []build.Filter{{}, {Project: "ann"}, {User: "ann"}, {SessionID: "s of ann"}, {Status: schema.BuildFailed, Running: nothingRuns}} {
 		_, err := build.List(t.Context(), conn, f)
-		require.ErrorIs(t, err, table.ErrNoScope)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope)
 		_, err = build.Values(t.Context(), conn, build.ColumnSession, "", f)
-		require.ErrorIs(t, err, table.ErrNoScope)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 )
 
 // Column is a column by which builds can be filtered.
@@ -42,7 +42,7 @@ func Values(ctx context.Context, conn driver.Conn, column Column, prefix string,
 	}
 	where, args = append(where, fmt.Sprintf("startsWith(%s, ?)", column)), append(args, prefix)
 	var out []Value
-	err = table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, v *Value) error {
+	err = clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, v *Value) error {
 		return rows.Scan(&v.Text, &v.Session, &v.Project, &v.Started)
 	}), fmt.Sprintf(`SELECT toString(%s) AS text, argMax(session_id, started_at), argMax(toString(project), started_at), max(started_at) AS started
 		FROM build_runs WHERE %s GROUP BY text HAVING text != '' ORDER BY started DESC, text LIMIT %d OFFSET %d`,

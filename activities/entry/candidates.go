@@ -10,7 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -71,7 +71,7 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 		return out, err
 	}
 	where := s.where(key, stated)
-	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var id, entryType, title, contentJSON, evidenceJSON string
 		var proven bool
 		if err := rows.Scan(&id, &entryType, &title, &contentJSON, &evidenceJSON, &proven); err != nil {
@@ -98,7 +98,7 @@ func (r *Reader) judge(ctx context.Context, s Selection, found map[string]proofS
 	}
 	where := s.where(key)
 	where.add("kind = ?", []any{kindEvidence})
-	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	return clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var id string
 		var proven, own bool
 		if err := rows.Scan(&id, &proven, &own); err != nil {

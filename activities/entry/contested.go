@@ -6,7 +6,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -20,7 +20,7 @@ func (r *Reader) Contesting(ctx context.Context, project string, ids []string) (
 	}
 	where := s.where(key)
 	where.add("kind = ? AND status = ?", []any{kindConflict, string(schema.StatusContested)})
-	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var id, other string
 		err := rows.Scan(&id, &other)
 		out[id] = append(out[id], other)

@@ -12,7 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -59,7 +59,7 @@ func (r *Reader) stated(ctx context.Context, of where, detail Detail) (out []Row
 	if detail >= Whole {
 		columns += `, build_id, event_id, canonical_key, evidence_rule, evidence_json`
 	}
-	err = table.Query(ctx, r.conn, table.Rows(&out, func(rows driver.Rows, row *Row) error {
+	err = clickhouse.Query(ctx, r.conn, clickhouse.Rows(&out, func(rows driver.Rows, row *Row) error {
 		var entryType, contentJSON, stage, status, evidenceJSON string
 		var rule uint32
 		into := []any{
@@ -120,7 +120,7 @@ func (r *Reader) changes(ctx context.Context, of where, detail Detail, pass func
 	if detail >= Whole {
 		columns += `, session_id, event_id, evidence_rule, evidence_json`
 	}
-	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	return clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var of entryKey
 		var c changeRow
 		into := []any{

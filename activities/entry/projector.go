@@ -7,8 +7,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -53,14 +53,14 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 			changes = append(changes, c.row(event))
 		}
 	}
-	err := table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
+	err := clickhouse.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
 		content_json, stage, status, build_id, evidence_json, evidence_aligned, evidence_proven,
 		evidence_rule, canonical_key,
 		project, user, agent, session_id, stream, event_id, created_at, version)`, entries)
 	if err != nil {
 		return err
 	}
-	return table.Insert(ctx, p.conn, `entry_changes_raw (`+changeColumns+`)`, changes)
+	return clickhouse.Insert(ctx, p.conn, `entry_changes_raw (`+changeColumns+`)`, changes)
 }
 
 func entryRow(event schema.Event) ([]any, error) {

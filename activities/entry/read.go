@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -56,10 +56,10 @@ const (
 )
 
 // Reader reads entries. It alone knows the columns of their projection.
-type Reader struct{ conn table.Conn }
+type Reader struct{ conn clickhouse.Conn }
 
 // NewReader returns a reader over a migrated database.
-func NewReader(conn table.Conn) *Reader { return &Reader{conn} }
+func NewReader(conn clickhouse.Conn) *Reader { return &Reader{conn} }
 
 // Read returns the selected entries in the selection's order.
 func (r *Reader) Read(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
@@ -92,14 +92,14 @@ func (r *Reader) ByID(ctx context.Context, s Selection, detail Detail) (map[stri
 func (r *Reader) Any(ctx context.Context, project string) (bool, error) {
 	var found []string
 	// The first row that the engine meets will do: no version of it is folded.
-	err := table.Query(ctx, r.conn, table.Column(&found), "SELECT entry_id FROM entries_raw WHERE project = ? LIMIT 1", project)
+	err := clickhouse.Query(ctx, r.conn, clickhouse.Column(&found), "SELECT entry_id FROM entries_raw WHERE project = ? LIMIT 1", project)
 	return len(found) > 0, err
 }
 
 // IDs returns the ids of the selected entries in the selection's order.
 func (r *Reader) IDs(ctx context.Context, s Selection) ([]string, error) {
 	var out []string
-	err := r.query(ctx, s, "entry_id", false, table.Column(&out))
+	err := r.query(ctx, s, "entry_id", false, clickhouse.Column(&out))
 	return out, err
 }
 
@@ -113,7 +113,7 @@ type Stated struct {
 // Stated returns the times of the selected entries in the selection's order.
 func (r *Reader) Stated(ctx context.Context, s Selection) ([]Stated, error) {
 	var out []Stated
-	err := r.query(ctx, s, "entry_id, created_ts, length(title)", false, table.Rows(&out, func(rows driver.Rows, e *Stated) error {
+	err := r.query(ctx, s, "entry_id, created_ts, length(title)", false, clickhouse.Rows(&out, func(rows driver.Rows, e *Stated) error {
 		var bytes uint64
 		err := rows.Scan(&e.ID, &e.At, &bytes)
 		e.At, e.Bytes = e.At.UTC(), int(bytes)
@@ -133,25 +133,25 @@ func (r *Reader) Stages(ctx context.Context, s Selection) (map[string]schema.Sta
 }
 
 // Get returns the entry of the project with the id, or [ErrNotFound]. An id may be given by its first characters. If
-// several ids begin with them, the error is [table.ErrAmbiguous].
+// several ids begin with them, the error is [clickhouse.ErrAmbiguous].
 func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
-	named := table.Prefix{What: "entry", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNotFound}
+	named := clickhouse.Prefix{What: "entry", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNotFound}
 	if !named.Long() {
 		return Row{}, named.Missing(whereIDs)
 	}
-	rows, err := r.Read(ctx, InProject(project).Prefix(named.Text()).Limit(table.MostPrefixed), Whole)
+	rows, err := r.Read(ctx, InProject(project).Prefix(named.Text()).Limit(clickhouse.MostPrefixed), Whole)
 	if err != nil {
 		return Row{}, err
 	}
 	if len(rows) == 0 {
 		return Row{}, named.Missing(whereIDs)
 	}
-	return table.Choose(named, rows, func(row Row) string { return row.ID })
+	return clickhouse.Choose(named, rows, func(row Row) string { return row.ID })
 }
 
-// ProjectsWith is [table.ProjectsWith] for entries.
+// ProjectsWith is [clickhouse.ProjectsWith] for entries.
 func (r *Reader) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
-	return table.ProjectsWith(ctx, r.conn, "entries_raw", "entry_id", prefix)
+	return clickhouse.ProjectsWith(ctx, r.conn, "entries_raw", "entry_id", prefix)
 }
 
 const whereIDs = "as search and facts print it"
@@ -161,7 +161,7 @@ func (r *Reader) query(ctx context.Context, s Selection, columns string, fromVie
 	if err != nil || s.none {
 		return err
 	}
-	if err := table.Query(ctx, r.conn, scan, sql, args...); err != nil {
+	if err := clickhouse.Query(ctx, r.conn, scan, sql, args...); err != nil {
 		return fmt.Errorf("read entries: %w", err)
 	}
 	return nil

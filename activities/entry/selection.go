@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
-// Errors of a [Selection] without an owner, which never selects all entries instead. Both wrap [table.ErrNoScope].
+// Errors of a [Selection] without an owner, which never selects all entries instead. Both wrap [clickhouse.ErrNoScope].
 var (
-	ErrNoProject = fmt.Errorf("select entries: %w", table.Required("project", ""))
+	ErrNoProject = fmt.Errorf("select entries: %w", clickhouse.Required("project", ""))
 	// ErrNoUser is of [OfMemory] alone: within a project, the empty user is one, too.
-	ErrNoUser = fmt.Errorf("select entries: %w", table.Required("user", ""))
+	ErrNoUser = fmt.Errorf("select entries: %w", clickhouse.Required("user", ""))
 )
 
 // Selection selects the entries to read. It starts with their owner, by [InProject], [OfUser], [OfAgent], [OfMemory],
@@ -99,7 +99,7 @@ func InAllProjects() Selection { return Selection{allProjects: true} }
 // IDs keeps the entries with the ids: none where there are no ids.
 func (s Selection) IDs(ids []string) Selection {
 	s.none, s.few = s.none || len(ids) == 0, true
-	return s.and(key, "entry_id IN ?", table.Set(ids))
+	return s.and(key, "entry_id IN ?", clickhouse.Set(ids))
 }
 
 // Prefix keeps the entries whose ids begin with the text.
@@ -154,7 +154,7 @@ func (s Selection) Aligned() Selection {
 func (s Selection) Unproven() Selection {
 	open := []schema.Status{schema.StatusActive, schema.StatusContested}
 	return s.judged(func(r Row) bool { return !r.EvidenceProven && slices.Contains(open, r.Status) },
-		"NOT evidence_proven AND status IN ?", table.Set(open))
+		"NOT evidence_proven AND status IN ?", clickhouse.Set(open))
 }
 
 // Unanswered leaves out the entries of the project for which a person or a model has answered whether they are stated.
@@ -165,7 +165,7 @@ func (s Selection) Unanswered() Selection {
 // Believed leaves out the entries that are superseded or deprecated.
 func (s Selection) Believed() Selection {
 	ended := []schema.Status{schema.StatusSuperseded, schema.StatusDeprecated}
-	return s.judged(func(r Row) bool { return !slices.Contains(ended, r.Status) }, "status NOT IN ?", table.Set(ended))
+	return s.judged(func(r Row) bool { return !slices.Contains(ended, r.Status) }, "status NOT IN ?", clickhouse.Set(ended))
 }
 
 // Stages keeps the entries of the stages, and Statuses those with the statuses: all where none is given.
@@ -173,7 +173,7 @@ func (s Selection) Stages(stages []schema.Stage) Selection {
 	if len(stages) == 0 {
 		return s
 	}
-	return s.judged(func(r Row) bool { return slices.Contains(stages, r.Stage) }, "stage IN ?", table.Set(stages))
+	return s.judged(func(r Row) bool { return slices.Contains(stages, r.Stage) }, "stage IN ?", clickhouse.Set(stages))
 }
 
 // Statuses is as [Selection.Stages].
@@ -181,7 +181,7 @@ func (s Selection) Statuses(statuses []schema.Status) Selection {
 	if len(statuses) == 0 {
 		return s
 	}
-	return s.judged(func(r Row) bool { return slices.Contains(statuses, r.Status) }, "status IN ?", table.Set(statuses))
+	return s.judged(func(r Row) bool { return slices.Contains(statuses, r.Status) }, "status IN ?", clickhouse.Set(statuses))
 }
 
 // judged keeps the rows for which keep is true, as the condition says in SQL.

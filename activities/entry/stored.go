@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -52,7 +50,7 @@ const storedRows = `(
 func (r *Reader) AllEvidence(ctx context.Context, narrow schema.SessionKey) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
 		where := storedWhere(narrow)
-		rows, err := r.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(storedSettings))),
+		rows, err := r.conn.Query(clickhouse.With(ctx, storedSettings),
 			`SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_proven, evidence_rule, origin, index,
 				evidence_json FROM `+storedRows+where.sql()+` ORDER BY stream, entry_id, project, origin, index`, where.args...)
 		if err != nil {
@@ -82,7 +80,7 @@ func (r *Reader) AllEvidence(ctx context.Context, narrow schema.SessionKey) iter
 func (r *Reader) CountAllEvidence(ctx context.Context, narrow schema.SessionKey) (uint64, error) {
 	where := storedWhere(narrow)
 	var n uint64
-	err := table.Query(ctx, r.conn, func(rows driver.Rows) error { return rows.Scan(&n) },
+	err := clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error { return rows.Scan(&n) },
 		`SELECT count() FROM `+storedRows+where.sql(), where.args...)
 	if err != nil {
 		return 0, fmt.Errorf("count evidence of entries: %w", err)

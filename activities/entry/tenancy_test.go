@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -119,15 +119,15 @@ func TestI10EmptyScopeIsRefused(t *testing.T) {
 		"memory of an agent": OfMemory("", "a").Proven(), "session": OfSession(schema.SessionKey{SessionID: "s"}), "ids": OfMemory("", "").IDs(nil),
 	} {
 		_, err := r.Read(t.Context(), s, Whole)
-		require.ErrorIs(t, err, table.ErrNoScope, name)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope, name)
 		_, err = r.ByID(t.Context(), s, Statement)
-		require.ErrorIs(t, err, table.ErrNoScope, name)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope, name)
 		_, err = r.IDs(t.Context(), s)
-		require.ErrorIs(t, err, table.ErrNoScope, name)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope, name)
 		_, err = r.Stated(t.Context(), s)
-		require.ErrorIs(t, err, table.ErrNoScope, name)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope, name)
 		_, err = r.Stages(t.Context(), s)
-		require.ErrorIs(t, err, table.ErrNoScope, name)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope, name)
 	}
 	_, err := r.Get(t.Context(), "", "0000")
 	require.ErrorIs(t, err, ErrNoProject)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/text"
 	"axiommind/activities/text/formtest"
 	"axiommind/schema"
@@ -35,9 +35,9 @@ func TestTitleKeyColumnIsTitleKey(t *testing.T) {
 	for i := range keys {
 		rows[i] = []any{fmt.Sprintf("%06d", i), entryTypes[i], keys[i]}
 	}
-	require.NoError(t, table.Insert(t.Context(), b.conn, "entries_raw (entry_id, entry_type, canonical_key)", rows))
+	require.NoError(t, clickhouse.Insert(t.Context(), b.conn, "entries_raw (entry_id, entry_type, canonical_key)", rows))
 	var got []string
-	require.NoError(t, table.Query(t.Context(), b.conn, table.Column(&got), "SELECT title_key FROM entries_raw ORDER BY entry_id"))
+	require.NoError(t, clickhouse.Query(t.Context(), b.conn, clickhouse.Column(&got), "SELECT title_key FROM entries_raw ORDER BY entry_id"))
 	require.Equal(t, want, got)
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -170,7 +170,7 @@ func (b *bench) requireUnproven(session schema.SessionKey, all []schema.Entry) {
 
 // counted counts queries.
 type counted struct {
-	table.Conn
+	clickhouse.Conn
 	queries int
 }
 

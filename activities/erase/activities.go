@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/tier"
 	"axiommind/activities/vector"
@@ -41,7 +42,7 @@ type Activities struct {
 // Stores are the stores that an erasure erases from.
 type Stores struct {
 	Log *eventlog.Store
-	// ClickHouse is the connection of a worker, and Eraser one with the rights of [eventlog.RoleEraser].
+	// ClickHouse is the connection of a worker, and Eraser one with the rights of [clickhouse.RoleEraser].
 	ClickHouse, Eraser driver.Conn
 	Temporal           client.Client
 	Namespace          string
@@ -287,7 +288,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 		return Erased{}, err
 	}
 	// A killed replay left copies of events. A running one fails and can be run again.
-	if _, err := eventlog.DropScratches(ctx, a.conn, eventlog.PurposeReplay, 0); err != nil {
+	if _, err := clickhouse.DropScratches(ctx, a.conn, clickhouse.PurposeReplay, 0); err != nil {
 		return Erased{}, err
 	}
 	at, err := x.Now(ctx)

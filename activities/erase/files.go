@@ -8,8 +8,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 )
@@ -55,7 +55,7 @@ func (a *Activities) memories(ctx context.Context, in Input) ([]Memory, error) {
 		return out, nil
 	}
 	out = append(out, Memory{User: in.User})
-	err = table.Query(ctx, a.conn, func(rows driver.Rows) error {
+	err = clickhouse.Query(ctx, a.conn, func(rows driver.Rows) error {
 		var agent string
 		err := rows.Scan(&agent)
 		if agent != "" {

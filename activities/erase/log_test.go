@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/testsuite"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/activities/transcript/grant"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -167,9 +167,9 @@ func TestScratchesAreErased(t *testing.T) {
 		return s.found.Left
 	}
 	require.Equal(t, []schema.Leftover{{Store: "clickhouse", Place: "events " + stream + " at 1"}}, left())
-	scratch, err := eventlog.OpenScratch(t.Context(), a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeReplay, ID: "killed"})
+	scratch, err := clickhouse.OpenScratch(t.Context(), a.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeReplay, ID: "killed"})
 	require.NoError(t, err)
-	require.NoError(t, a.conn.Exec(t.Context(), "INSERT INTO "+eventlog.Identifier(scratch.Database)+".events_raw SELECT * FROM events_raw"))
+	require.NoError(t, a.conn.Exec(t.Context(), "INSERT INTO "+clickhouse.Identifier(scratch.Database)+".events_raw SELECT * FROM events_raw"))
 	require.NoError(t, scratch.Close())
 	require.Contains(t, left(), schema.Leftover{Store: "clickhouse", Place: scratch.Database + ".events_raw"})
 
@@ -183,7 +183,7 @@ func TestScratchesAreErased(t *testing.T) {
 		return erased.Wait == 0 && erased.Counts.Deleted == 1
 	}, time.Minute, 10*time.Millisecond)
 	require.Empty(t, left())
-	scratches, err := eventlog.Scratches(t.Context(), a.conn)
+	scratches, err := clickhouse.Scratches(t.Context(), a.conn)
 	require.NoError(t, err)
 	require.Empty(t, scratches)
 }
@@ -284,6 +284,6 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 // rows returns the payloads of the events in ClickHouse for which the condition on the stream is true.
 func (a *Activities) rows(t *testing.T, where, stream string) (out []string) {
 	t.Helper()
-	require.NoError(t, table.Query(t.Context(), a.conn, table.Column(&out), "SELECT payload_json FROM events_raw WHERE "+where, stream))
+	require.NoError(t, clickhouse.Query(t.Context(), a.conn, clickhouse.Column(&out), "SELECT payload_json FROM events_raw WHERE "+where, stream))
 	return out
 }

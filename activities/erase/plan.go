@@ -8,8 +8,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -274,13 +274,13 @@ func (p *planner) modelStreams(ctx context.Context) error {
 	// A build that died may have stored an answer that no event names.
 	var more []string
 	for _, id := range slices.Sorted(maps.Keys(p.gathered)) {
-		err := table.Query(ctx, p.conn, table.Column(&more), `SELECT DISTINCT stream FROM events_raw WHERE startsWith(stream, ?) AND build_id = ?`, schema.ModelPrefix, id)
+		err := clickhouse.Query(ctx, p.conn, clickhouse.Column(&more), `SELECT DISTINCT stream FROM events_raw WHERE startsWith(stream, ?) AND build_id = ?`, schema.ModelPrefix, id)
 		if err != nil {
 			return fmt.Errorf("look for answers about dreams: %w", err)
 		}
 	}
 	for project := range p.projects {
-		err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		err := clickhouse.Query(ctx, p.conn, func(rows driver.Rows) error {
 			var stream, session, payload string
 			if err := rows.Scan(&stream, &session, &payload); err != nil {
 				return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -31,7 +31,7 @@ type secret struct {
 // because two attempts may have stored one each.
 func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]secret, error) {
 	out := map[string]secret{}
-	err := table.Query(ctx, a.eraser, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, a.eraser, func(rows driver.Rows) error {
 		var s secret
 		var prints string
 		if err := rows.Scan(&s.erasureID, &s.key, &s.scope, &prints, &s.sampled); err != nil {
@@ -60,7 +60,7 @@ func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]
 // remember stores a row of the secret.
 func (a *Activities) remember(ctx context.Context, s secret) error {
 	const into = "INSERT INTO " + secretsTable + " (erasure_id, key, scope, prints, sampled)"
-	err := eventlog.InsertBlock(ctx, a.eraser, into, 1, func(b driver.Batch, _ int) error {
+	err := clickhouse.InsertBlock(ctx, a.eraser, into, 1, func(b driver.Batch, _ int) error {
 		return b.Append(s.erasureID, s.key, s.scope, hex.EncodeToString(s.fingerprints), s.sampled)
 	})
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *Activities) destroySecret(ctx context.Context, erasureID string) error 
 	x := eventlog.NewEraser(a.eraser, erasureID)
 	// Each erasure has a partition of its own, because the server removes a dropped partition at once, but parts that a
 	// mutation replaced only after seconds.
-	if err := x.Exec(ctx, "ALTER TABLE "+secretsTable+" DROP PARTITION "+eventlog.Literal(erasureID)); err != nil {
+	if err := x.Exec(ctx, "ALTER TABLE "+secretsTable+" DROP PARTITION "+clickhouse.Literal(erasureID)); err != nil {
 		return fmt.Errorf("delete the secret of erasure %q: %w", erasureID, err)
 	}
 	at, err := x.Now(ctx)

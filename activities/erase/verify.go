@@ -8,8 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -183,7 +182,7 @@ func ofScope(scope schema.ErasureScope, stream string) bool {
 // clickhouse searches all events and all rows of all tables, also of databases that a rebuild or a replay left. It
 // reads the texts of others first, because a text that they share is no leftover.
 func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string
 		var seq uint64
 		if err := rows.Scan(&stream, &seq, &text); err != nil {
@@ -204,11 +203,11 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 			s.add(&s.found.Elsewhere, "clickhouse", fmt.Sprintf("events %s at %d", stream, seq))
 		}
 		return nil
-	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type IN ?`, table.Set(textTypes))
+	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type IN ?`, clickhouse.Set(textTypes))
 	if err != nil {
 		return fmt.Errorf("search the events of other streams: %w", err)
 	}
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string
 		var seq uint64
 		if err := rows.Scan(&stream, &seq, &text); err != nil {
@@ -221,7 +220,7 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 		return fmt.Errorf("search events: %w", err)
 	}
 	databases := []string{""}
-	scratches, err := eventlog.Scratches(ctx, conn)
+	scratches, err := clickhouse.Scratches(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -239,17 +238,17 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 // tables searches all rows of the tables of a database, or of the current one if it is empty.
 func (s *search) tables(ctx context.Context, conn driver.Conn, database string) error {
 	var tables []string
-	err := table.Query(ctx, conn, table.Column(&tables), `SELECT `+eventlog.TableName+` AS name FROM system.tables
+	err := clickhouse.Query(ctx, conn, clickhouse.Column(&tables), `SELECT `+clickhouse.TableName+` AS name FROM system.tables
 		WHERE database = if($1 = '', currentDatabase(), $1) AND engine LIKE '%MergeTree' AND name NOT IN ($2, if($1 = '', 'events_raw', '')) ORDER BY name`, database, secretsTable)
 	if err != nil {
 		return fmt.Errorf("list tables: %w", err)
 	}
 	for _, name := range tables {
-		place, from := name, eventlog.Identifier(name)
+		place, from := name, clickhouse.Identifier(name)
 		if database != "" {
-			place, from = database+"."+name, eventlog.Identifier(database)+"."+from
+			place, from = database+"."+name, clickhouse.Identifier(database)+"."+from
 		}
-		err := table.Query(ctx, conn, func(rows driver.Rows) error {
+		err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 			var text string
 			if err := rows.Scan(&text); err != nil {
 				return err

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -299,7 +299,7 @@ func (s *Store) send(ctx context.Context, events []schema.Event, headings map[st
 	})
 	defer cancel()
 	columns := columnsOf(events, headings)
-	return InsertBlock(ctx, s.conn, insertEvents, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
+	return clickhouse.InsertBlock(ctx, s.conn, insertEvents, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
 }
 
 // columnsOf returns the columns of insertEvents. Whole columns take the client a third of the time of rows.
@@ -387,12 +387,12 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 	rest := ids
 	if !onlyWriter {
 		n := min(len(ids), maxIDs)
-		sql, args, rest = inPlace+" UNION ALL "+twice, append(args, set(ids[:n])), ids[n:]
+		sql, args, rest = inPlace+" UNION ALL "+twice, append(args, clickhouse.Set(ids[:n])), ids[n:]
 	}
 	err := s.query(ctx, at, sql, args...)
 	for !onlyWriter && len(rest) > 0 && err == nil {
 		n := min(len(rest), maxIDs)
-		err = s.query(ctx, at, twice, set(rest[:n]))
+		err = s.query(ctx, at, twice, clickhouse.Set(rest[:n]))
 		rest = rest[n:]
 	}
 	if err != nil {

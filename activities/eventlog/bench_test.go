@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	driverpkg "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -121,13 +122,13 @@ func times(events []schema.Event, _ int) any {
 func insertBare(b *testing.B, conn driver.Conn, events []schema.Event, from int) {
 	b.Helper()
 	var names []string
-	var known []clickhouse.ColumnNameAndType
+	var known []driverpkg.ColumnNameAndType
 	for _, c := range bareColumns {
 		names = append(names, c.name)
-		known = append(known, clickhouse.ColumnNameAndType{Name: c.name, Type: c.kind})
+		known = append(known, driverpkg.ColumnNameAndType{Name: c.name, Type: c.kind})
 	}
-	ctx := clickhouse.Context(b.Context(), clickhouse.WithColumnNamesAndTypes(known),
-		clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+	ctx := driverpkg.Context(b.Context(), driverpkg.WithColumnNamesAndTypes(known),
+		driverpkg.WithSettings(clickhouse.Settings{"async_insert": 0}))
 	rows, err := conn.PrepareBatch(ctx, "INSERT INTO events_raw ("+strings.Join(names, ", ")+")")
 	require.NoError(b, err)
 	for i, c := range bareColumns {

@@ -7,6 +7,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -51,7 +52,8 @@ func TestBulk(t *testing.T) {
 	t.Parallel()
 	var blocks []string
 	var rows []int
-	bulk, flush := eventlog.NewBulk(noted{blocks: &blocks, rows: &rows})
+	bulk := clickhouse.NewBulk(noted{blocks: &blocks, rows: &rows})
+	flush := func() error { return bulk.Flush(t.Context(), eventlog.TablesLastFirst(twoTables{})) }
 	insert := func(query string, n int) {
 		batch, err := bulk.PrepareBatch(t.Context(), query)
 		require.NoError(t, err)
@@ -65,11 +67,11 @@ func TestBulk(t *testing.T) {
 	insert("INSERT INTO second (a)", 2)
 	insert("INSERT INTO first (a)", 3)
 	require.Empty(t, blocks)
-	require.NoError(t, flush(t.Context(), twoTables{}))
+	require.NoError(t, flush())
 	require.Equal(t, []string{"INSERT INTO second (a)", "INSERT INTO first (a)"}, blocks)
 	require.Equal(t, []int{2, 4}, rows)
-	require.NoError(t, flush(t.Context(), twoTables{}))
+	require.NoError(t, flush())
 	require.Len(t, blocks, 2)
 	insert("INSERT INTO firstborn (a)", 1)
-	require.ErrorContains(t, flush(t.Context(), twoTables{}), "does not name the table")
+	require.ErrorContains(t, flush(), "no table is named")
 }

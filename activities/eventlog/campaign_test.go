@@ -80,13 +80,3 @@ func TestCampaignConformance(t *testing.T) {
 	})
 	conform(t, parts)
 }
-
-func TestCampaignScratch(t *testing.T) {
-	t.Parallel()
-	scratchOf(t, append([]string{""}, hostileNames...)...)
-	t.Cleanup(func() {
-		if !t.Failed() {
-			t.Logf("survived: scratch databases of %d hostile names", len(hostileNames))
-		}
-	})
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 )
 
@@ -40,7 +41,7 @@ func (c metered) PrepareBatch(ctx context.Context, query string, opts ...driver.
 }
 
 func (c metered) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
-	other, err := c.Conn.(eventlog.Neighbor).Neighbor(ctx, database)
+	other, err := c.Conn.(clickhouse.Neighbor).Neighbor(ctx, database)
 	return metered{other, c.requests}, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -106,7 +107,7 @@ func (sh *Shadow) backUpAll(ctx context.Context, names []string, number uint64) 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(tablesAtOnce)
 	for _, name := range names {
-		group.Go(func() error { return sh.backUp(ctx, Identifier(name), backupTable("before", name, number)) })
+		group.Go(func() error { return sh.backUp(ctx, clickhouse.Identifier(name), backupTable("before", name, number)) })
 		group.Go(func() error { return sh.backUp(ctx, sh.table(name), backupTable("after", name, number)) })
 	}
 	return group.Wait()
@@ -136,7 +137,7 @@ func (sh *Shadow) backUp(ctx context.Context, from, to string) error {
 		"ALTER TABLE " + sh.table(own) + " ATTACH PARTITION ID 'all' FROM " + from,
 		"RENAME TABLE " + sh.table(own) + " TO " + sh.table(to),
 	} {
-		if err := sh.home.Exec(ctx, statement); err != nil && !hasCode(err, codeTableExists) {
+		if err := sh.Home.Exec(ctx, statement); err != nil && !clickhouse.HasCode(err, clickhouse.CodeTableExists) {
 			return fmt.Errorf("keep the rows of %s: %w", from, err)
 		}
 	}

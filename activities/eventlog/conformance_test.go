@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -217,7 +217,7 @@ func testAnswerLost(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
 	s := eventlog.New(c, eventlog.Options{})
 	_, err := s.Append(t.Context(), "s", events("k", 10))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.True(t, eventlog.Retryable(err))
+	require.True(t, clickhouse.Retryable(err))
 	c.after = nil
 	got, err := s.Append(t.Context(), "s", events("k", 12))
 	require.NoError(t, err)
@@ -280,7 +280,7 @@ func testCrashBeforeReadBack(t *testing.T, conn driver.Conn, s *eventlog.Store) 
 func testSpentToken(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	_, err := s.Append(t.Context(), "s", events("old", 3))
 	require.NoError(t, err)
-	ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 2}))
+	ctx := clickhouse.With(t.Context(), clickhouse.Settings{"mutations_sync": 2})
 	require.NoError(t, conn.Exec(ctx, `ALTER TABLE events_raw DELETE WHERE stream = 's'`))
 	got, err := s.Append(t.Context(), "s", events("new", 3))
 	require.NoError(t, err)
@@ -400,13 +400,13 @@ func testLongBatch(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 func testCorruption(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	_, err := s.Append(t.Context(), "s", events("k", 3))
 	require.NoError(t, err)
-	ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 2}))
+	ctx := clickhouse.With(t.Context(), clickhouse.Settings{"mutations_sync": 2})
 	require.NoError(t, conn.Exec(ctx, `ALTER TABLE events_raw UPDATE payload_json = '{"key":"kX"}' WHERE seq = 2`))
 	id := schema.EventID("k1")
 	_, err = s.Get(t.Context(), id)
 	require.ErrorIs(t, err, eventlog.ErrCorrupt)
 	require.ErrorContains(t, err, id)
-	require.False(t, eventlog.Retryable(err))
+	require.False(t, clickhouse.Retryable(err))
 	for _, err = range s.Stream(t.Context(), "s", eventlog.StreamOptions{}) {
 		if err != nil {
 			break
@@ -436,7 +436,7 @@ func testRefused(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 		_, err := s.Append(t.Context(), "s", batch)
 		require.ErrorIs(t, err, eventlog.ErrInvalid, want)
 		require.ErrorContains(t, err, want)
-		require.False(t, eventlog.Retryable(err))
+		require.False(t, clickhouse.Retryable(err))
 	}
 	_, err := s.Append(t.Context(), "", events("k", 1))
 	require.ErrorContains(t, err, "invalid stream: is empty")

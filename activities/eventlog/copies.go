@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/clickhouse"
 )
 
 // The view events_displaced finds the places of hidden copies by reading all ids. The table event_copies contains the
@@ -32,7 +33,7 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.displaced(ctx, "SELECT DISTINCT stream, seq, event_id FROM events_raw WHERE event_id IN ?", set(ids))
+	all, err := s.displaced(ctx, "SELECT DISTINCT stream, seq, event_id FROM events_raw WHERE event_id IN ?", clickhouse.Set(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 
 func (s *Store) displaced(ctx context.Context, sql string, args ...any) ([]position, error) {
 	var out []position
-	err := s.queryAll(ctx, Rows(&out, func(rows driver.Rows, p *position) error { return rows.Scan(&p.stream, &p.seq, &p.id) }), sql, args...)
+	err := s.queryAll(ctx, clickhouse.Rows(&out, func(rows driver.Rows, p *position) error { return rows.Scan(&p.stream, &p.seq, &p.id) }), sql, args...)
 	return out, err
 }
 
@@ -58,7 +59,7 @@ func (s *Store) hide(ctx context.Context, copies []position) error {
 	}
 	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
-	return InsertBlock(ctx, s.conn, `INSERT INTO event_copies (stream, seq, event_id)`, len(copies), func(b driver.Batch, i int) error {
+	return clickhouse.InsertBlock(ctx, s.conn, `INSERT INTO event_copies (stream, seq, event_id)`, len(copies), func(b driver.Batch, i int) error {
 		return b.Append(copies[i].stream, copies[i].seq, copies[i].id)
 	})
 }

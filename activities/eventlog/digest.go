@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -66,12 +65,12 @@ func (s *Store) RowHashes(ctx context.Context, t Table) iter.Seq2[RowHash, error
 }
 
 func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool) error {
-	key, err := SortingKey(ctx, s.conn, t.Name)
+	key, err := clickhouse.SortingKey(ctx, s.conn, t.Name)
 	if err != nil {
 		return err
 	}
 	sql, args := t.rows()
-	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(spill))),
+	rows, err := s.conn.Query(clickhouse.With(ctx, spill),
 		`SELECT toString(tuple(`+key+`)) AS key, sipHash64(row) FROM (`+sql+`) ORDER BY key`, args...)
 	if err != nil {
 		return err
@@ -165,7 +164,7 @@ func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector)
 // ProjectorNames returns the names of all projectors that ever ran, in order.
 func (s *Store) ProjectorNames(ctx context.Context) ([]string, error) {
 	var out []string
-	err := s.query(ctx, Rows(&out, func(rows driver.Rows, name *string) error { return rows.Scan(name) }),
+	err := s.query(ctx, clickhouse.Rows(&out, func(rows driver.Rows, name *string) error { return rows.Scan(name) }),
 		`SELECT DISTINCT projector_name FROM projection_offsets_raw`)
 	if err != nil {
 		return nil, fmt.Errorf("list projectors: %w", err)

@@ -61,10 +61,7 @@
 // rebuilds by itself: a rebuild can take long, and sessions wait for a projection of another version, so a person
 // decides when.
 //
-// # Grants
+// # Erasing
 //
-// A [Store] never updates or deletes events. An [Eraser] does, with a connection of its own. [Roles] lists the rights
-// of a worker's role: neither ALTER, TRUNCATE nor DROP on events_raw. To migrate, a user also needs CREATE TABLE,
-// CREATE VIEW and DROP VIEW. To rebuild, the role needs all rights on the databases whose names begin with
-// [ScratchPrefix]. It also needs CREATE TABLE and DROP TABLE on the tables of projectors, which are exchanged.
+// A [Store] never updates or deletes events. An [Eraser] does, with a connection of its own, whose role has more rights.
 package eventlog

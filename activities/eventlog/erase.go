@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog/poll"
 	"axiommind/schema"
 )
@@ -142,13 +142,13 @@ func (x *Eraser) note(ctx context.Context, notes []erasing) error {
 func (x *Eraser) insert(ctx context.Context, sql string, columns ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
 	defer cancel()
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "insert_deduplicate": 0}))
-	return InsertBlock(ctx, x.conn, sql, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
+	ctx = clickhouse.With(ctx, clickhouse.Settings{"async_insert": 0, "insert_deduplicate": 0})
+	return clickhouse.InsertBlock(ctx, x.conn, sql, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
 }
 
 // Apply deletes all recorded rows of the erasure, and then the records.
 func (x *Eraser) Apply(ctx context.Context) error {
-	noted := `erasing_raw WHERE erasure_id = ` + Literal(x.id) + ` AND `
+	noted := `erasing_raw WHERE erasure_id = ` + clickhouse.Literal(x.id) + ` AND `
 	for _, table := range erasedTables {
 		where := `stream IN (SELECT stream FROM ` + noted + `seq = 0)`
 		if table == "events_raw" {
@@ -169,7 +169,7 @@ func (x *Eraser) Apply(ctx context.Context) error {
 
 // DeleteRows deletes the rows of another table that the condition selects.
 func (x *Eraser) DeleteRows(ctx context.Context, table, where string, args ...any) error {
-	if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DELETE WHERE "+where, args...); err != nil {
+	if err := x.Exec(ctx, "ALTER TABLE "+clickhouse.Identifier(table)+" DELETE WHERE "+where, args...); err != nil {
 		return fmt.Errorf("delete from %s: %w", table, err)
 	}
 	return x.mutated(ctx, table)
@@ -178,22 +178,22 @@ func (x *Eraser) DeleteRows(ctx context.Context, table, where string, args ...an
 // Exec runs a statement that a server does not take long for. The servers of a cluster may wait three minutes for each other.
 func (x *Eraser) Exec(ctx context.Context, sql string, args ...any) error {
 	limit := DefaultTimeout
-	if clusterOf(x.conn).Name != "" {
+	if clickhouse.ClusterOf(x.conn).Name != "" {
 		limit *= 5
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0}))
+	ctx = clickhouse.With(ctx, clickhouse.Settings{"mutations_sync": 0})
 	return x.conn.Exec(ctx, sql, args...)
 }
 
 // synced has each replica of a table catch up with the inserts and mutations so far. On a single server there is nothing
 // to catch up with.
 func (x *Eraser) synced(ctx context.Context, table string) error {
-	if clusterOf(x.conn).Name == "" {
+	if clickhouse.ClusterOf(x.conn).Name == "" {
 		return nil
 	}
-	if err := x.Exec(ctx, "SYSTEM SYNC REPLICA "+Identifier(table)); err != nil {
+	if err := x.Exec(ctx, "SYSTEM SYNC REPLICA "+clickhouse.Identifier(table)); err != nil {
 		return fmt.Errorf("wait for the replicas of %s: %w", table, err)
 	}
 	return nil
@@ -204,7 +204,7 @@ func (x *Eraser) mutated(ctx context.Context, table string) error {
 	if err := x.synced(ctx, table); err != nil {
 		return err
 	}
-	on := clusterOf(x.conn)
+	on := clickhouse.ClusterOf(x.conn)
 	return poll.Until(ctx, pollMutation, func() (bool, error) {
 		var left uint64
 		var failed string
@@ -236,7 +236,7 @@ func (x *Eraser) Purge(ctx context.Context, at time.Time) error {
 
 // PurgeTables is [Eraser.Purge] for other tables.
 func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string) error {
-	on := clusterOf(x.conn)
+	on := clickhouse.ClusterOf(x.conn)
 	tables = slices.Clone(tables)
 	for i, table := range tables {
 		tables[i] = on.Local(table)
@@ -255,7 +255,7 @@ func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string
 			if on.Name != "" {
 				break
 			}
-			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
+			if err := x.Exec(ctx, "ALTER TABLE "+clickhouse.Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
 				return false, fmt.Errorf("have old parts of %s removed: %w", table, err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -13,13 +14,13 @@ import (
 // go run ./deploy/local up starts.
 func Example() {
 	ctx := context.Background()
-	conn, err := eventlog.Connect(ctx, "http://127.0.0.1:8123/default", eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(ctx, "http://127.0.0.1:8123/default", clickhouse.ConnectOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := eventlog.Migrate(ctx, conn); err != nil {
+	if _, err := clickhouse.Migrate(ctx, conn); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -97,7 +98,7 @@ func TestI7DisputedAppend(t *testing.T) {
 	_, err := s.Append(t.Context(), "s", events("k", 2))
 	require.ErrorIs(t, err, eventlog.ErrConcurrentWriter)
 	require.ErrorContains(t, err, `"s"`)
-	require.True(t, eventlog.Retryable(err))
+	require.True(t, clickhouse.Retryable(err))
 	got, err := s.Append(t.Context(), "s", events("k", 2))
 	require.NoError(t, err)
 	require.Zero(t, got.New)

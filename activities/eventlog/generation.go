@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -48,9 +49,12 @@ func (e *StaleError) Error() string {
 		e.Projector, e.Stored, e.Program, e.Projector)
 }
 
+// Retryable is true: a rebuild of the projection clears the error.
+func (e *StaleError) Retryable() bool { return true }
+
 var (
 	// ErrRebuilding is returned if another program starts to rebuild the same projection.
-	ErrRebuilding = errors.New("another rebuild of the projection has begun")
+	ErrRebuilding = clickhouse.Temporary("another rebuild of the projection has begun")
 	errRenewed    = errors.New("projection was rebuilt meanwhile")
 )
 

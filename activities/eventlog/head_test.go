@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
@@ -156,7 +157,7 @@ func TestAppendToGrownStream(t *testing.T) {
 	for range 2 { // The store knows by then.
 		_, err = a.Append(ctx, "p/a", events("messages 0 to 12 ", 1))
 		require.ErrorIs(t, err, eventlog.ErrConcurrentWriter)
-		require.True(t, eventlog.Retryable(err))
+		require.True(t, clickhouse.Retryable(err))
 		require.ErrorContains(t, err, "has grown to 1 since it was read")
 	}
 	// Events that are stored already do no harm.

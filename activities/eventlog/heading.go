@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -81,13 +82,13 @@ func (s *Store) Totals(ctx context.Context, streams []string) (map[string]Total,
 	if len(streams) == 0 {
 		return totals, nil
 	}
-	err := s.query(ctx, Map(totals, func(rows driver.Rows, stream *string, total *Total) error {
+	err := s.query(ctx, clickhouse.Map(totals, func(rows driver.Rows, stream *string, total *Total) error {
 		var messages, tokens uint64
 		err := rows.Scan(stream, &messages, &tokens)
 		*total = Total{int(messages), int(tokens)}
 		return err
 	}), `SELECT stream, sum(JSONExtractUInt(heading, 2)), sum(JSONExtractUInt(heading, 4)) FROM events_raw FINAL
-		WHERE stream IN ? AND event_type = ? AND NOT `+isCopy+` GROUP BY stream`, set(streams), schema.SessionIngested)
+		WHERE stream IN ? AND event_type = ? AND NOT `+isCopy+` GROUP BY stream`, clickhouse.Set(streams), schema.SessionIngested)
 	if err != nil {
 		return nil, fmt.Errorf("count the messages of %d sessions: %w", len(streams), err)
 	}
@@ -289,7 +290,7 @@ func (s *Store) messages(ctx context.Context, headings []Heading, each func(Head
 			each(h, index)
 			return nil
 		}, `SELECT stream, seq, event_id, message_index FROM events_raw FINAL WHERE stream = ? AND seq IN ?`,
-			headings[0].Stream, set(seqs))
+			headings[0].Stream, clickhouse.Set(seqs))
 		if err == nil && len(wanted) > 0 {
 			err = fmt.Errorf("%d of %d events: %w", len(wanted), len(chunk), ErrNotFound)
 		}

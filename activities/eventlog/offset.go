@@ -8,8 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/clickhouse"
 )
 
 // offsetKey names an offset of a projector in a generation of its tables.
@@ -57,10 +58,10 @@ func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, s
 	if len(ask) == 0 {
 		return out, nil
 	}
-	err := s.query(ctx, Map(out, func(rows driver.Rows, stream *string, o *Offset) error {
+	err := s.query(ctx, clickhouse.Map(out, func(rows driver.Rows, stream *string, o *Offset) error {
 		return rows.Scan(stream, &o.LastSeq, &o.LastTS, &o.LastEventID)
 	}), `SELECT stream, last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
-		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), set(ask), generation)
+		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), clickhouse.Set(ask), generation)
 	if err != nil {
 		return nil, fmt.Errorf("read offsets of %q: %w", p.Name(), err)
 	}
@@ -159,7 +160,7 @@ func (s *Store) writeOffsets(ctx context.Context, rows map[offsetKey]offsetRow) 
 	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
 	keys := slices.Collect(maps.Keys(rows))
-	return InsertBlock(ctx, s.conn, `INSERT INTO `+s.offsetsTable+`
+	return clickhouse.InsertBlock(ctx, s.conn, `INSERT INTO `+s.offsetsTable+`
 		(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`, len(keys), func(b driver.Batch, i int) error {
 		k, r := keys[i], rows[keys[i]]
 		ts := r.LastTS

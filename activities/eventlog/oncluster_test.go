@@ -1,7 +1,9 @@
 package eventlog_test
 
 import (
+	"context"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
+	"axiommind/activities/clickhouse/cluster"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -27,17 +31,17 @@ func oneShard(t *testing.T) func(*testing.T) driver.Conn {
 		name := "log_" + string(rune('a'+made.Add(1)))
 		require.NoError(t, admin.Exec(t.Context(), "CREATE DATABASE "+name))
 		of := *address
-		of.Path = "/" + name
-		conn, err := eventlog.Connect(t.Context(), of.String(), eventlog.ConnectOptions{MaxOpenConns: 16, Cluster: "solo"})
+		of.Path, of.RawQuery = "/"+name, "prefer_localhost_replica=1" // No port is open.
+		conn, err := clickhouse.Connect(t.Context(), of.String(), clickhouse.ConnectOptions{MaxOpenConns: 16, Cluster: "solo"})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
-		conn = eventlog.Solo(conn)
-		_, err = eventlog.Migrate(t.Context(), conn)
+		conn = soloConn{conn, conn.(verbatim)}
+		_, err = clickhouse.Migrate(t.Context(), conn)
 		require.NoError(t, err)
 		// A program that is not told of the cluster would insert without a quorum.
 		alone := connect(t, of.String())
-		_, err = eventlog.MigrationStatus(t.Context(), alone)
-		require.ErrorIs(t, err, eventlog.ErrSchema)
+		_, err = clickhouse.MigrationStatus(t.Context(), alone)
+		require.ErrorIs(t, err, clickhouse.ErrSchema)
 		require.ErrorContains(t, err, "give its name by --cluster")
 		return conn
 	}
@@ -47,13 +51,13 @@ func oneShard(t *testing.T) func(*testing.T) driver.Conn {
 func TestClusterOfOneServerIsRefused(t *testing.T) {
 	t.Parallel()
 	dsn := stacktest.MigratedDatabase(t)
-	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{Cluster: "memory"})
+	conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{Cluster: "memory"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.MigrationStatus(t.Context(), conn)
-	require.ErrorIs(t, err, eventlog.ErrSchema)
+	_, err = clickhouse.MigrationStatus(t.Context(), conn)
+	require.ErrorIs(t, err, clickhouse.ErrSchema)
 	require.ErrorContains(t, err, "--cluster memory: the tables of this database are on one server")
-	_, err = eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{Cluster: "a' b"})
+	_, err = clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{Cluster: "a' b"})
 	require.ErrorContains(t, err, "--cluster")
 }
 
@@ -95,11 +99,11 @@ func TestOneShard(t *testing.T) {
 				require.NoError(t, conn.Exec(t.Context(), statement), "it can be run again")
 			}
 		}
-		missing, err := eventlog.MissingTables(t.Context(), conn)
+		missing, err := clickhouse.MissingTables(t.Context(), conn)
 		require.NoError(t, err)
 		require.Empty(t, missing)
 		require.NoError(t, conn.Exec(t.Context(), "DROP TABLE entries_raw SYNC"))
-		made, err := eventlog.RestoreTables(t.Context(), conn)
+		made, err := clickhouse.RestoreTables(t.Context(), conn)
 		require.NoError(t, err)
 		require.Equal(t, []string{"entries_raw"}, made)
 	})
@@ -138,16 +142,52 @@ func TestOneShard(t *testing.T) {
 	})
 }
 
-// An insert into a table on which another one waits for its quorum is sent again.
-func TestTurns(t *testing.T) {
-	t.Parallel()
-	tries := 0
-	require.NoError(t, eventlog.Taking(t.Context(), func() error {
-		if tries++; tries < 3 {
-			return eventlog.QuorumBusy
+// verbatim is what a connection to a cluster can do.
+type verbatim interface {
+	Target() cluster.Target
+	Verbatim(ctx context.Context, sql string, args ...any) error
+}
+
+// soloConn is a connection to a cluster of one shard whose server runs no statements ON CLUSTER and has no replicas: of
+// the statements it leaves that out. All else is as on a cluster.
+type soloConn struct {
+	driver.Conn
+	verbatim
+}
+
+var (
+	notSolo = regexp.MustCompile(` ON CLUSTER \S+`)
+	replica = regexp.MustCompile(`Replicated(\w*MergeTree)\('/clickhouse/tables/\{uuid\}/\{shard\}', '\{replica\}'(?:, )?`)
+	window  = regexp.MustCompile(`\breplicated_deduplication_window_seconds = \d+, |\breplicated(_deduplication_window)\b`)
+)
+
+func (c soloConn) Exec(ctx context.Context, sql string, args ...any) error {
+	statements, err := c.Target().Rewrite(sql)
+	if err != nil {
+		return err
+	}
+	for _, s := range statements {
+		if strings.HasPrefix(s, "SYSTEM SYNC REPLICA") {
+			continue
 		}
-		return nil
-	}))
-	require.Equal(t, 3, tries)
-	require.ErrorIs(t, eventlog.Taking(t.Context(), func() error { return eventlog.ErrCorrupt }), eventlog.ErrCorrupt)
+		s = replica.ReplaceAllString(notSolo.ReplaceAllString(s, ""), "$1(")
+		s = window.ReplaceAllStringFunc(s, func(found string) string {
+			if strings.HasSuffix(found, ", ") {
+				return ""
+			}
+			return "non_" + found
+		})
+		if err := c.Verbatim(ctx, s, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c soloConn) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
+	conn, err := c.Conn.(clickhouse.Neighbor).Neighbor(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	return soloConn{conn, conn.(verbatim)}, nil
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -73,7 +73,7 @@ func (sel selection) where(after position) (string, []any) {
 		for i, s := range sel.spans {
 			names[i], seen[i] = s.stream, s.at.LastSeq
 		}
-		add("stream IN ?", set(names)) // For the primary index.
+		add("stream IN ?", clickhouse.Set(names)) // For the primary index.
 		add("seq > transform(stream, ?, ?, toUInt64(0))", names, seen)
 	}
 	switch {
@@ -95,7 +95,7 @@ func (sel selection) where(after position) (string, []any) {
 		add("seq <= ?", sel.upTo)
 	}
 	if len(sel.types) > 0 {
-		add("event_type IN ?", set(sel.types))
+		add("event_type IN ?", clickhouse.Set(sel.types))
 	}
 	if !sel.since.IsZero() {
 		add("ts >= fromUnixTimestamp64Micro(?, 'UTC')", sel.since.UnixMicro())
@@ -106,14 +106,6 @@ func (sel selection) where(after position) (string, []any) {
 // takes reports whether an event of the stream is selected.
 func (sel selection) takes(e schema.Event) bool {
 	return (sel.erased || e.Type != schema.EventErased) && (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
-}
-
-func set[T any](values []T) clickhouse.GroupSet {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return clickhouse.GroupSet{Value: out}
 }
 
 // page is a part of the selected events.
@@ -262,7 +254,7 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]location, 
 			}
 			keepFirst(out, id, p)
 			return nil
-		}, `SELECT event_id, stream, seq, precedence FROM events_raw WHERE event_id IN ?`, set(chunk))
+		}, `SELECT event_id, stream, seq, precedence FROM events_raw WHERE event_id IN ?`, clickhouse.Set(chunk))
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +288,7 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 		return nil
 	}, `WITH (SELECT max(seq) FROM (`+lastPosition+`)) AS last
 		SELECT assumeNotNull(last), groupArray(event_id), groupArray(stream), groupArray(seq), groupArray(precedence)
-		FROM events_raw WHERE event_id IN ?`, stream, set(ids))
+		FROM events_raw WHERE event_id IN ?`, stream, clickhouse.Set(ids))
 	return last, out, err
 }
 
@@ -309,11 +301,11 @@ func (s *Store) bodies(ctx context.Context, keys []key) ([]schema.Event, error) 
 	first, last := keys[0], keys[len(keys)-1]
 	where, args := "stream = ? AND seq BETWEEN ? AND ?", []any{first.stream, first.seq, last.seq}
 	if first.stream != last.stream || last.seq-first.seq+1 != uint64(len(keys)) {
-		tuples := make([]clickhouse.GroupSet, len(keys))
+		tuples := make([]any, len(keys))
 		for i, k := range keys {
-			tuples[i] = clickhouse.GroupSet{Value: []any{k.stream, k.seq}}
+			tuples[i] = clickhouse.Set([]any{k.stream, k.seq})
 		}
-		where, args = "(stream, seq) IN ?", []any{set(tuples)}
+		where, args = "(stream, seq) IN ?", []any{clickhouse.Set(tuples)}
 	}
 	out := make([]schema.Event, len(keys))
 	err := s.query(ctx, func(rows driver.Rows) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -179,7 +180,7 @@ func logEnds(prefix, after string) (string, []any) {
 func (s *Store) backlog(ctx context.Context, p Projector, ends streamEnds, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	last, args := ends(prefix, after)
-	err := s.queryAll(ctx, Rows(&out, func(rows driver.Rows, one *span) error {
+	err := s.queryAll(ctx, clickhouse.Rows(&out, func(rows driver.Rows, one *span) error {
 		return rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
 	}), `SELECT name, at, at_ts, last FROM (`+last+`) AS w
 		LEFT JOIN (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -141,7 +142,7 @@ func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo
 		after := ""
 		for {
 			page := make([]StreamInfo, 0, s.opts.PageRows)
-			err := s.queryAll(ctx, Rows(&page, func(rows driver.Rows, i *StreamInfo) error { return rows.Scan(&i.Name, &i.LastSeq) }),
+			err := s.queryAll(ctx, clickhouse.Rows(&page, func(rows driver.Rows, i *StreamInfo) error { return rows.Scan(&i.Name, &i.LastSeq) }),
 				`SELECT stream, max(seq) FROM events_raw WHERE startsWith(stream, ?) AND stream > ?
 				GROUP BY stream ORDER BY stream LIMIT ? SETTINGS optimize_aggregation_in_order = 1`, prefix, after, s.opts.PageRows)
 			if err != nil {
@@ -259,7 +260,7 @@ func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]sc
 			}
 			return err
 		}, `SELECT `+eventColumns("payload_json", "payload_redacted")+` FROM events_raw FINAL
-			WHERE stream = ? AND seq IN ? AND NOT `+isCopy+` ORDER BY seq`, stream, set(chunk))
+			WHERE stream = ? AND seq IN ? AND NOT `+isCopy+` ORDER BY seq`, stream, clickhouse.Set(chunk))
 		if err == nil && len(events) != len(chunk) {
 			err = fmt.Errorf("%d of %d events: %w", len(events), len(chunk), ErrNotFound)
 		}
@@ -284,7 +285,7 @@ func (s *Store) ErasedAt(ctx context.Context, stream string, positions []uint64,
 				out[seq] = true
 			}
 			return err
-		}, `SELECT seq, event_id FROM events_raw WHERE stream = ? AND seq IN ? AND startsWith(dedupe_key, 'event_erased/')`, stream, set(chunk))
+		}, `SELECT seq, event_id FROM events_raw WHERE stream = ? AND seq IN ? AND startsWith(dedupe_key, 'event_erased/')`, stream, clickhouse.Set(chunk))
 		if err != nil {
 			return nil, fmt.Errorf("read the erased positions of %q: %w", stream, err)
 		}

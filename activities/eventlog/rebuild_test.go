@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -115,9 +116,9 @@ type movable interface {
 // filledShadow rebuilds the projector's rows into shadow tables.
 func filledShadow(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ...movable) (sh *eventlog.Shadow, made, inUse []eventlog.Projector) {
 	t.Helper()
-	scratch, err := eventlog.MakeScratch(t.Context(), conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: id})
+	scratch, err := clickhouse.MakeScratch(t.Context(), conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
 	require.NoError(t, err)
-	database := eventlog.Identifier(scratch.Database) + "."
+	database := clickhouse.Identifier(scratch.Database) + "."
 	names := []string{"projection_offsets_raw", "schema_migrations"}
 	for _, p := range ps {
 		inUse = append(inUse, p)
@@ -201,7 +202,7 @@ func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 				_, err := s.Append(t.Context(), stream, []schema.Event{event(fmt.Sprintf("%s-%d", stream, n), n)})
 				assert.NoError(t, err)
 				_, err = s.Project(t.Context(), p, stream)
-				assert.True(t, err == nil || eventlog.Retryable(err), "%v", err)
+				assert.True(t, err == nil || clickhouse.Retryable(err), "%v", err)
 			}
 		})
 	}
@@ -232,7 +233,7 @@ func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 	_, err = stacktest.Rebuild(t.Context(), conn, p)
 	require.NoError(t, err)
 	require.Equal(t, beside, digests(t, s, p))
-	left, err := eventlog.Scratches(t.Context(), conn)
+	left, err := clickhouse.Scratches(t.Context(), conn)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
@@ -355,7 +356,7 @@ func TestStaleProjection(t *testing.T) {
 		require.ErrorAs(t, err, &stale)
 		require.Equal(t, eventlog.StaleError{Projector: "tally", Stored: p.version, Program: version}, *stale)
 		require.ErrorContains(t, err, "starter rebuild tally")
-		require.True(t, eventlog.Retryable(err), "who waits goes on after the rebuild")
+		require.True(t, clickhouse.Retryable(err), "who waits goes on after the rebuild")
 		require.Equal(t, want, p.rows(t))
 		standing := standings(t, s, &other)
 		require.True(t, standing.Stale())
@@ -455,13 +456,13 @@ func TestRestoreTables(t *testing.T) {
 	s := eventlog.New(conn, eventlog.Options{})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 2))
 	require.NoError(t, err)
-	made, err := eventlog.RestoreTables(t.Context(), conn)
+	made, err := clickhouse.RestoreTables(t.Context(), conn)
 	require.NoError(t, err)
 	require.Empty(t, made)
 	for _, statement := range []string{"DROP TABLE entries_raw SYNC", "DROP VIEW facts", "DROP TABLE projection_offsets_raw SYNC"} {
 		require.NoError(t, conn.Exec(t.Context(), statement))
 	}
-	made, err = eventlog.RestoreTables(t.Context(), conn)
+	made, err = clickhouse.RestoreTables(t.Context(), conn)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"entries_raw", "facts", "projection_offsets_raw"}, made)
 	require.Zero(t, count(t, conn, "SELECT count() FROM entries"))

@@ -4,21 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
-)
-
-// Purposes of scratch databases: of rebuilds, and of replays of builds.
-const (
-	PurposeRebuild = "rebuild"
-	PurposeReplay  = "replay"
 )
 
 // shadowGeneration is the only generation of a projection in a shadow.
@@ -33,11 +28,11 @@ var ErrShadowGone = errors.New("the tables of the rebuild are gone")
 // Shadow is a scratch database in which projections are rebuilt from the events of the log, while other programs write
 // and read the tables in use. [Shadow.Switch] swaps the new tables in.
 type Shadow struct {
-	*Scratch
+	*clickhouse.Scratch
 	id string
 	// current is the store of the database in use. made reads the same events and keeps the offsets of the new rows.
 	current, shadow *Store
-	bulk            *bulkConn
+	bulk            *clickhouse.Bulk
 }
 
 // BeginShadow makes the shadow with the id, which is of letters and digits, and records the end of the log. It can be
@@ -54,7 +49,7 @@ func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projec
 			}
 		}
 	}
-	scratch, err := OpenScratch(ctx, s.conn, ScratchKey{PurposeRebuild, id})
+	scratch, err := clickhouse.OpenScratch(ctx, s.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -68,28 +63,29 @@ func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projec
 
 // OpenShadow opens the shadow that [Store.BeginShadow] has made, or returns [ErrShadowGone].
 func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
-	home, _, err := databaseAndTime(ctx, s.conn)
+	key := clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id}
+	named, err := clickhouse.NamedScratch(ctx, s.conn, key)
 	if err != nil {
 		return nil, err
 	}
-	tables, err := s.tablesOf(ctx, ScratchDatabase(home, ScratchKey{PurposeRebuild, id}))
+	tables, err := s.tablesOf(ctx, named.Database)
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := tables[horizon]; !ok {
 		return nil, fmt.Errorf("open the rebuild %q: %w", id, ErrShadowGone)
 	}
-	scratch, err := makeScratch(ctx, s.conn, ScratchKey{PurposeRebuild, id})
+	scratch, err := clickhouse.MakeScratch(ctx, s.conn, key)
 	if err != nil {
 		return nil, err
 	}
 	return s.shadow(scratch, id), nil
 }
 
-func (s *Store) shadow(scratch *Scratch, id string) *Shadow {
+func (s *Store) shadow(scratch *clickhouse.Scratch, id string) *Shadow {
 	made := New(s.conn, s.opts)
-	made.offsetsTable = Identifier(scratch.Database) + "." + currentOffsets
-	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made, bulk: &bulkConn{Conn: scratch.Conn}}
+	made.offsetsTable = clickhouse.Identifier(scratch.Database) + "." + currentOffsets
+	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made, bulk: clickhouse.NewBulk(scratch.Conn)}
 }
 
 // EndSwitch ends an interrupted switch of the rebuild with the id: it calls it off, unless tables were exchanged
@@ -116,8 +112,8 @@ func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 // tablesOf returns the comments of the tables of a database by their names. On a cluster the local tables have them.
 func (s *Store) tablesOf(ctx context.Context, database string) (map[string]string, error) {
 	out := map[string]string{}
-	suffix := clusterOf(s.conn).Local("")
-	err := s.query(ctx, Map(out, func(rows driver.Rows, name, comment *string) error { return rows.Scan(name, comment) }),
+	suffix := clickhouse.ClusterOf(s.conn).Local("")
+	err := s.query(ctx, clickhouse.Map(out, func(rows driver.Rows, name, comment *string) error { return rows.Scan(name, comment) }),
 		`SELECT left(name, length(name) - length(?)), comment FROM system.tables WHERE database = ? AND endsWith(name, ?)`, suffix, database, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("list tables of %q: %w", database, err)
@@ -141,7 +137,7 @@ func (sh *Shadow) begin(ctx context.Context, projectors []Projector) error {
 			continue // A table that is gone was put in place already.
 		}
 		marks.Go(func() error {
-			return sh.home.Exec(marking, "ALTER TABLE "+sh.table(name)+" MODIFY COMMENT "+Literal(sh.mark()))
+			return sh.Home.Exec(marking, "ALTER TABLE "+sh.table(name)+" MODIFY COMMENT "+clickhouse.Literal(sh.mark()))
 		})
 	}
 	if err := marks.Wait(); err != nil {
@@ -153,25 +149,27 @@ func (sh *Shadow) begin(ctx context.Context, projectors []Projector) error {
 	// It must never be replaced by a later one, which knows of events that the tables lack. So it is made under a name of
 	// its own: to be given the right one succeeds only once.
 	own := fmt.Sprintf("%s_%d", horizon, rand.Uint64())
-	err = sh.home.Exec(ctx, "CREATE TABLE "+sh.table(own)+` (stream String, last_seq UInt64, last_ts DateTime64(6, 'UTC'))
+	err = sh.Home.Exec(ctx, "CREATE TABLE "+sh.table(own)+` (stream String, last_seq UInt64, last_ts DateTime64(6, 'UTC'))
 		ENGINE = MergeTree ORDER BY stream`)
 	if err != nil {
 		return err
 	}
-	err = sh.home.Exec(withSyncInsert(ctx), "INSERT INTO "+sh.table(own)+` SELECT stream, max(seq), argMax(ts, seq)
+	err = sh.Home.Exec(clickhouse.SyncInsert(ctx), "INSERT INTO "+sh.table(own)+` SELECT stream, max(seq), argMax(ts, seq)
 		FROM events_raw GROUP BY stream`)
 	if err != nil {
 		return err
 	}
-	err = sh.home.Exec(ctx, "RENAME TABLE "+sh.table(own)+" TO "+sh.table(horizon))
-	if hasCode(err, codeTableExists) {
+	err = sh.Home.Exec(ctx, "RENAME TABLE "+sh.table(own)+" TO "+sh.table(horizon))
+	if clickhouse.HasCode(err, clickhouse.CodeTableExists) {
 		return nil
 	}
 	return err
 }
 
 // table returns the name of a table of the shadow as a query on the database in use names it.
-func (sh *Shadow) table(name string) string { return Identifier(sh.Database) + "." + Identifier(name) }
+func (sh *Shadow) table(name string) string {
+	return clickhouse.Identifier(sh.Database) + "." + clickhouse.Identifier(name)
+}
 
 // tableNames returns the names of the projectors' tables, each once, in order.
 func tableNames(projectors []Projector) []string {
@@ -260,7 +258,7 @@ func (s *Store) spans(ctx context.Context, sel selection, after position) func(f
 
 // apply makes the rows of a page of events of many streams, and writes them in large blocks.
 func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event) error {
-	defer sh.bulk.drop()
+	defer sh.bulk.Drop()
 	for len(events) > 0 {
 		stream := events[0].Stream
 		n := slices.IndexFunc(events, func(e schema.Event) bool { return e.Stream != stream })
@@ -272,21 +270,30 @@ func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event)
 		}
 		events = events[n:]
 	}
-	return sh.bulk.flush(ctx, p)
+	if err := sh.bulk.Flush(ctx, tablesLastFirst(p)); err != nil {
+		return fmt.Errorf("project %q: %w", p.Name(), err)
+	}
+	return nil
+}
+
+// tablesLastFirst are the projector's tables. The first comes last, because it records the applied events.
+func tablesLastFirst(p Projector) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, t := range slices.Backward(p.Tables()) {
+			if !yield(t.Name) {
+				return
+			}
+		}
+	}
 }
 
 // filled records that the projector's rows are complete up to the horizon.
 func (sh *Shadow) filled(ctx context.Context, p Projector) error {
-	err := sh.home.Exec(withSyncInsert(ctx), `INSERT INTO `+sh.shadow.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+	err := sh.Home.Exec(clickhouse.SyncInsert(ctx), `INSERT INTO `+sh.shadow.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
 		SELECT ?, stream, last_seq, last_ts, '', ?, ? FROM `+sh.table(horizon)+` WHERE startsWith(stream, ?)`,
 		p.Name(), uint64(shadowGeneration), p.Version(), p.StreamPrefix())
 	if err != nil {
 		return fmt.Errorf("note offsets of %q: %w", p.Name(), err)
 	}
 	return sh.shadow.note(ctx, p, generation{number: shadowGeneration, ready: true, version: p.Version()})
-}
-
-// withSyncInsert makes an insert return once its rows can be read.
-func withSyncInsert(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
 }

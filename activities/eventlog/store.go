@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"container/list"
 	"context"
-	"maps"
 	"sync"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -97,7 +96,7 @@ var scanSettings = clickhouse.Settings{"max_query_size": 16 << 20}
 func (s *Store) request(ctx context.Context, settings clickhouse.Settings) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	// Clone the map, because the client adds the deadline to it.
-	return clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(settings))), cancel
+	return clickhouse.With(ctx, settings), cancel
 }
 
 // query runs a select by key, and calls scan once per row.
@@ -113,7 +112,7 @@ func (s *Store) queryAll(ctx context.Context, scan func(driver.Rows) error, sql 
 func (s *Store) queryWith(ctx context.Context, settings clickhouse.Settings, scan func(driver.Rows) error, sql string, args ...any) error {
 	ctx, cancel := s.request(ctx, settings)
 	defer cancel()
-	return Select(ctx, s.conn, scan, sql, args...)
+	return clickhouse.Select(ctx, s.conn, scan, sql, args...)
 }
 
 // keyedMutex is a mutex per key. Waiting for it ends with the context.

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -24,14 +25,14 @@ var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func database(t testing.TB) driver.Conn {
 	t.Helper()
 	conn := connect(t, stacktest.MigratedDatabase(t))
-	_, err := eventlog.Migrate(t.Context(), conn)
+	_, err := clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	return conn
 }
 
 func connect(t testing.TB, dsn string) driver.Conn {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{MaxOpenConns: 16})
+	conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{MaxOpenConns: 16})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn

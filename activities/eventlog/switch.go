@@ -11,11 +11,13 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
+
+	"axiommind/activities/clickhouse"
 )
 
 // ErrSwitchAborted is returned if another program has called a switch off, because it took too long. Nothing has changed:
 // try again.
-var ErrSwitchAborted = errors.New("the switch to the new tables was called off by a program that had waited too long")
+var ErrSwitchAborted = clickhouse.Temporary("the switch to the new tables was called off by a program that had waited too long")
 
 // SwitchOptions are the options of [Shadow.Switch].
 type SwitchOptions struct {
@@ -166,7 +168,7 @@ func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64,
 	}
 	if d != undecided {
 		mine = sh.current.numberAfter(last)
-		if err := sh.home.Exec(ctx, "CREATE TABLE "+sh.table(sh.decisionTable(mine, undecided))+" (x UInt8) ENGINE = Null"); err != nil {
+		if err := sh.Home.Exec(ctx, "CREATE TABLE "+sh.table(sh.decisionTable(mine, undecided))+" (x UInt8) ENGINE = Null"); err != nil {
 			return 0, noDecision, fmt.Errorf("begin a switch: %w", err)
 		}
 	}
@@ -202,8 +204,8 @@ func (sh *Shadow) decision(ctx context.Context, number uint64) (decision, error)
 
 // decide decides about the switch, unless another program has, and returns the decision.
 func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decision, error) {
-	err := sh.home.Exec(ctx, "RENAME TABLE "+sh.table(sh.decisionTable(number, undecided))+" TO "+sh.table(sh.decisionTable(number, d)))
-	if err != nil && !hasCode(err, codeUnknownTable, codeTableExists) {
+	err := sh.Home.Exec(ctx, "RENAME TABLE "+sh.table(sh.decisionTable(number, undecided))+" TO "+sh.table(sh.decisionTable(number, d)))
+	if err != nil && !clickhouse.HasCode(err, clickhouse.CodeUnknownTable, clickhouse.CodeTableExists) {
 		return noDecision, fmt.Errorf("decide about a switch: %w", err)
 	}
 	return sh.decision(ctx, number)
@@ -309,8 +311,8 @@ func (sh *Shadow) exchange(ctx context.Context, name string) error {
 			return err
 		}
 		own := fmt.Sprintf("%s%d", claimPrefix(name), rand.Uint64())
-		if failed = sh.home.Exec(ctx, "RENAME TABLE "+sh.table(from)+" TO "+sh.table(own)); failed != nil {
-			if hasCode(failed, codeUnknownTable) {
+		if failed = sh.Home.Exec(ctx, "RENAME TABLE "+sh.table(from)+" TO "+sh.table(own)); failed != nil {
+			if clickhouse.HasCode(failed, clickhouse.CodeUnknownTable) {
 				continue
 			}
 			return failed
@@ -322,8 +324,8 @@ func (sh *Shadow) exchange(ctx context.Context, name string) error {
 		if tables[own] != sh.mark() {
 			continue // An earlier claimant has exchanged it, or a later one has claimed it.
 		}
-		failed = sh.home.Exec(ctx, "EXCHANGE TABLES "+Identifier(name)+" AND "+sh.table(own))
-		if failed != nil && !hasCode(failed, codeUnknownTable) {
+		failed = sh.Home.Exec(ctx, "EXCHANGE TABLES "+clickhouse.Identifier(name)+" AND "+sh.table(own))
+		if failed != nil && !clickhouse.HasCode(failed, clickhouse.CodeUnknownTable) {
 			return failed
 		}
 	}
@@ -382,7 +384,7 @@ func (sh *Shadow) copyForeignRows(ctx context.Context, t Table) error {
 	if err != nil {
 		return err
 	}
-	err = sh.home.Exec(withSyncInsert(ctx), "INSERT INTO "+Identifier(t.Name)+" SELECT * FROM "+sh.table(old)+" WHERE "+Identifier(t.Column)+" NOT IN ?", set(values))
+	err = sh.Home.Exec(clickhouse.SyncInsert(ctx), "INSERT INTO "+clickhouse.Identifier(t.Name)+" SELECT * FROM "+sh.table(old)+" WHERE "+clickhouse.Identifier(t.Column)+" NOT IN ?", clickhouse.Set(values))
 	if err != nil {
 		return fmt.Errorf("copy rows of others in table %q: %w", t.Name, err)
 	}
@@ -420,14 +422,14 @@ func (sh *Shadow) Finish(ctx context.Context, projectors []Projector) error {
 
 // resolveSwitch ends a switch whose program is gone: it calls it off, unless tables were exchanged already.
 func (s *Store) resolveSwitch(ctx context.Context, p Projector, g generation) error {
-	home, _, err := databaseAndTime(ctx, s.conn)
+	scratch, err := clickhouse.NamedScratch(ctx, s.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: g.shadow})
 	if err != nil {
 		return err
 	}
-	sh := s.shadow(&Scratch{Database: ScratchDatabase(home, ScratchKey{PurposeRebuild, g.shadow}), home: s.conn}, g.shadow)
+	sh := s.shadow(scratch, g.shadow)
 	d, err := sh.decide(ctx, g.number, aborted)
 	switch {
-	case err != nil && !hasCode(err, codeUnknownDatabase):
+	case err != nil && !clickhouse.HasCode(err, clickhouse.CodeUnknownDatabase):
 		return err
 	case d == committed:
 		return sh.adopt(ctx, versioned{p, g.version}, g.number)
@@ -467,7 +469,7 @@ func (s *Store) readyBefore(ctx context.Context, name string, number uint64) (g 
 
 // copyOffsets copies the projector's offsets of a generation from a table.
 func (s *Store) copyOffsets(ctx context.Context, name, table string, from, to uint64) error {
-	err := s.conn.Exec(withSyncInsert(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+	err := s.conn.Exec(clickhouse.SyncInsert(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
 		SELECT projector_name, stream, last_seq, last_ts, last_event_id, ?, version FROM `+table+` FINAL
 		WHERE projector_name = ? AND generation = ? AND stream != ''`, to, name, from)
 	if err != nil {

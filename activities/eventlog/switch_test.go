@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -50,7 +51,7 @@ func (c dying) PrepareBatch(ctx context.Context, query string, opts ...driver.Pr
 }
 
 func (c dying) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
-	return c.Conn.(eventlog.Neighbor).Neighbor(ctx, database)
+	return c.Conn.(clickhouse.Neighbor).Neighbor(ctx, database)
 }
 
 type dyingBatch struct {
@@ -125,7 +126,7 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 		if !finished {
 			hows[how] = true
 			// The lease is short, and the machine may be slow.
-			require.True(t, errors.Is(err, errKilled) || eventlog.Retryable(err), "%s: %v", what, err)
+			require.True(t, errors.Is(err, errKilled) || clickhouse.Retryable(err), "%s: %v", what, err)
 		}
 		other := eventlog.New(conn, options)
 		if how.waits { // A writer waits, as long as it takes.
@@ -169,7 +170,7 @@ func insist(t *testing.T, do func() error) {
 		if err == nil {
 			return
 		}
-		require.True(t, eventlog.Retryable(err), "%v", err)
+		require.True(t, clickhouse.Retryable(err), "%v", err)
 	}
 	t.Fatal("it does not succeed")
 }
@@ -185,10 +186,12 @@ func over(conn driver.Conn, ps ...movable) []eventlog.Projector {
 // A dry run finds each kind of difference, and changes no row, whatever the database is called.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	conn := hostileHome(t, "`it's\\\"")
+	conn := stacktest.NamedDatabase(t, "`it's\\\"")
+	_, err := clickhouse.Migrate(t.Context(), conn)
+	require.NoError(t, err)
 	p := newTally(t, conn)
 	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
-	_, err := s.Append(t.Context(), "p/a", said("p/a", 9))
+	_, err = s.Append(t.Context(), "p/a", said("p/a", 9))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
@@ -282,7 +285,7 @@ func (c halfCopied) Exec(ctx context.Context, query string, args ...any) error {
 }
 
 func (c halfCopied) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
-	return c.Conn.(eventlog.Neighbor).Neighbor(ctx, database)
+	return c.Conn.(clickhouse.Neighbor).Neighbor(ctx, database)
 }
 
 // I2: a switch that is killed between its two copies compares the same events when it is called again.

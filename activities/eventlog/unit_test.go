@@ -1,26 +1,18 @@
 package eventlog_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/gowebpki/jcs"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/deploy/local/stacktest"
 )
 
 func TestCanonical(t *testing.T) {
@@ -109,71 +101,9 @@ func TestCanonicalForm(t *testing.T) {
 
 func TestRetryable(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		err  error
-		want bool
-	}{
-		{nil, false},
-		{errors.New("other"), false},
-		{context.Canceled, false},
-		{context.DeadlineExceeded, true},
-		{io.ErrUnexpectedEOF, true},
-		{&net.OpError{Op: "dial", Err: errors.New("refused")}, true},
-		{&clickhouse.Exception{Code: 252}, true},
-		{&clickhouse.Exception{Code: 319}, true},
-		{&clickhouse.Exception{Code: 241}, true},
-		{&clickhouse.Exception{Code: 62}, false},
-		{&clickhouse.Exception{Code: 516}, false},
-		{&clickhouse.HTTPError{StatusCode: 500, Err: &clickhouse.Exception{Code: 60}}, false},
-		{&clickhouse.HTTPError{StatusCode: 503, Err: errors.New("proxy")}, true},
-		{&clickhouse.HTTPError{StatusCode: 429, Err: errors.New("proxy")}, true},
-		{&clickhouse.HTTPError{StatusCode: 401, Err: errors.New("proxy")}, false},
-		{&eventlog.InvalidError{Index: 1}, false},
-		{eventlog.ErrConcurrentWriter, true},
-		{eventlog.ErrCorrupt, false},
-	} {
-		require.Equal(t, test.want, eventlog.Retryable(test.err), "%v", test.err)
-		if test.err != nil {
-			require.Equal(t, test.want, eventlog.Retryable(fmt.Errorf("outer: %w", test.err)), "%v", test.err)
-		}
-	}
-}
-
-// TestRetryableNames asks the server for the names of the codes.
-func TestRetryableNames(t *testing.T) {
-	t.Parallel()
-	conn := connect(t, stacktest.ClickHouse(t))
-	for code, comment := range eventlog.RetryableCodes {
-		var name string
-		require.NoError(t, conn.QueryRow(t.Context(), `SELECT errorCodeToName(?)`, code).Scan(&name))
-		require.Equal(t, name, regexp.MustCompile(`^\w+`).FindString(comment), "code %d", code)
-	}
-}
-
-func TestConnect(t *testing.T) {
-	t.Parallel()
-	for _, dsn := range []string{"tcp://localhost:9000/default", "localhost:8123"} {
-		_, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
-		require.ErrorContains(t, err, "want http://")
-	}
-	_, err := eventlog.Connect(t.Context(), "http://localhost:8123/default", eventlog.ConnectOptions{Cluster: "a' b"})
-	require.ErrorContains(t, err, "want letters, digits")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
-	_, err = eventlog.Connect(t.Context(), "http://user:topsecret@"+address+"/default", eventlog.ConnectOptions{})
-	require.ErrorContains(t, err, address)
-	require.NotContains(t, err.Error(), "topsecret")
-	require.True(t, eventlog.Retryable(err), "%v", err)
-
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "starting", http.StatusServiceUnavailable)
-	}))
-	defer server.Close()
-	_, err = eventlog.Connect(t.Context(), server.URL+"/default", eventlog.ConnectOptions{})
-	require.Error(t, err)
-	require.True(t, eventlog.Retryable(err), "%v", err)
+	require.False(t, clickhouse.Retryable(&eventlog.InvalidError{Index: 1}))
+	require.False(t, clickhouse.Retryable(fmt.Errorf("outer: %w", eventlog.ErrCorrupt)))
+	require.True(t, clickhouse.Retryable(fmt.Errorf("outer: %w", eventlog.ErrConcurrentWriter)))
 }
 
 // TestAppendOnly keeps updates and deletes of events out of the API.

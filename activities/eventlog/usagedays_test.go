@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 )
@@ -16,10 +17,10 @@ import (
 // keeping connects to the database as a program with this setting does.
 func keeping(t *testing.T, dsn string, days int) driver.Conn {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{UsageDays: days})
+	conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{UsageDays: days})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
+	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	return conn
 }
@@ -62,22 +63,22 @@ func TestUsageDays(t *testing.T) {
 	require.Equal(t, "usage_raw 900", forgetting(t, keeping(t, dsn, 0)), "a program with another setting")
 	for _, c := range []struct {
 		days        int
-		kept        eventlog.UsageKept
+		kept        clickhouse.UsageKept
 		table, rows string
 	}{
-		{eventlog.UsageForGood, eventlog.UsageKept{Before: 900}, "", "1 800 89 91"},
-		{1_000_000, eventlog.UsageKept{Now: 1_000_000}, "usage_raw 1000000", "1 800 89 91"},
-		{90, eventlog.UsageKept{Before: 1_000_000, Now: 90}, "usage_raw 90", "1 89"},
-		{90, eventlog.UsageKept{Before: 90, Now: 90}, "usage_raw 90", "1 89"},
+		{clickhouse.UsageForGood, clickhouse.UsageKept{Before: 900}, "", "1 800 89 91"},
+		{1_000_000, clickhouse.UsageKept{Now: 1_000_000}, "usage_raw 1000000", "1 800 89 91"},
+		{90, clickhouse.UsageKept{Before: 1_000_000, Now: 90}, "usage_raw 90", "1 89"},
+		{90, clickhouse.UsageKept{Before: 90, Now: 90}, "usage_raw 90", "1 89"},
 	} {
 		conn := keeping(t, dsn, c.days)
-		kept, err := eventlog.KeepUsage(t.Context(), conn)
+		kept, err := clickhouse.KeepUsage(t.Context(), conn)
 		require.NoError(t, err)
 		require.Equal(t, c.kept, kept)
 		require.Equal(t, c.table, forgetting(t, conn))
 		require.Equal(t, c.rows, usedAfter(t, conn), c.days)
 	}
-	require.Equal(t, eventlog.DefaultUsageDays, eventlog.UsageDays(connect(t, dsn)))
+	require.Equal(t, clickhouse.DefaultUsageDays, clickhouse.UsageDays(connect(t, dsn)))
 }
 
 // Restored tables forget as before: a missing one of others changes nothing, and a missing table of usage gets the time in the
@@ -88,16 +89,16 @@ func TestUsageRestored(t *testing.T) {
 	used(t, keeping(t, dsn, 1000), 1, 800)
 	conn := keeping(t, dsn, 500)
 	require.NoError(t, conn.Exec(t.Context(), "DROP VIEW facts"))
-	_, err := eventlog.RestoreTables(t.Context(), conn)
+	_, err := clickhouse.RestoreTables(t.Context(), conn)
 	require.NoError(t, err)
 	require.Equal(t, "usage_raw 1000", forgetting(t, conn))
 	require.Equal(t, "1 800", usedAfter(t, conn))
 
 	require.NoError(t, conn.Exec(t.Context(), "DROP TABLE usage_raw SYNC"))
-	kept, err := eventlog.KeepUsage(t.Context(), conn)
+	kept, err := clickhouse.KeepUsage(t.Context(), conn)
 	require.NoError(t, err, "worker migrate has nothing to do")
 	require.Zero(t, kept)
-	made, err := eventlog.RestoreTables(t.Context(), conn)
+	made, err := clickhouse.RestoreTables(t.Context(), conn)
 	require.NoError(t, err)
 	require.Equal(t, []string{"usage_raw"}, made)
 	require.Equal(t, "usage_raw 500", forgetting(t, conn))
@@ -111,17 +112,17 @@ func TestUsageShadow(t *testing.T) {
 	used(t, home, 1, 298)
 	midnight := time.Now().UTC().Truncate(24 * time.Hour)
 	require.NoError(t, home.Exec(t.Context(), "INSERT INTO usage_raw (project, entry_id, ts) SELECT 'p', 'going', ?", midnight.AddDate(0, 0, -299).Add(-time.Second)))
-	for _, days := range []int{200, eventlog.UsageForGood} {
+	for _, days := range []int{200, clickhouse.UsageForGood} {
 		conn := keeping(t, dsn, days)
-		key := eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: fmt.Sprint(days + 2)}
-		scratch, err := eventlog.OpenScratch(t.Context(), conn, key)
+		key := clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: fmt.Sprint(days + 2)}
+		scratch, err := clickhouse.OpenScratch(t.Context(), conn, key)
 		require.NoError(t, err)
 		require.Equal(t, "usage_raw 300", forgetting(t, scratch.Conn))
 		require.NoError(t, scratch.Drop(t.Context()))
 		require.EqualValues(t, 2, compared(t, conn))
 	}
-	conn := keeping(t, dsn, eventlog.UsageForGood)
-	_, err := eventlog.KeepUsage(t.Context(), conn)
+	conn := keeping(t, dsn, clickhouse.UsageForGood)
+	_, err := clickhouse.KeepUsage(t.Context(), conn)
 	require.NoError(t, err)
 	used(t, conn, 5000)
 	require.GreaterOrEqual(t, compared(t, conn), uint64(3), "nothing is about to be forgotten")
@@ -130,7 +131,7 @@ func TestUsageShadow(t *testing.T) {
 // compared returns the number of rows of usage that a rebuild compares.
 func compared(t *testing.T, conn driver.Conn) uint64 {
 	t.Helper()
-	d, err := eventlog.New(conn, eventlog.Options{}).Digest(t.Context(), eventlog.Table{Name: "usage_raw", Hidden: eventlog.HiddenUsage})
+	d, err := eventlog.New(conn, eventlog.Options{}).Digest(t.Context(), eventlog.Table{Name: "usage_raw", Hidden: clickhouse.HiddenUsage})
 	require.NoError(t, err)
 	return d.Rows
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/testsuite"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
 	"axiommind/deploy/local/stacktest"
@@ -21,10 +22,10 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // extracted. Each quote is judged by its own window alone.
 func TestJudgesByRanges(t *testing.T) {
 	t.Parallel()
-	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
+	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	meter := &stacktest.Meter{Conn: conn}
 	log := eventlog.New(meter, eventlog.Options{})
@@ -106,10 +107,10 @@ func TestJudgesByRanges(t *testing.T) {
 // The judgements of a long session are appended part by part: an attempt that breaks off leaves the rest to the next.
 func TestJudgesInParts(t *testing.T) {
 	t.Parallel()
-	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
+	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	log := eventlog.New(conn, eventlog.Options{})
 	a, err := NewActivities(log)

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // counted counts the requests of the rooms' tables.
 type counted struct {
-	table.Conn
+	clickhouse.Conn
 	queries, inserts int
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -60,7 +60,7 @@ func (t *Tables) History(ctx context.Context, q HistoryQuery) ([]Change, error) 
 		return changes, nil
 	}
 	earlier, err := t.changes(ctx, q.User, q.Agent, "seq <= ? AND JSONExtractString(payload_json, 'fact_id') IN ? ORDER BY seq",
-		changes[0].Seq, table.Set(slices.Sorted(maps.Keys(ids))))
+		changes[0].Seq, clickhouse.Set(slices.Sorted(maps.Keys(ids))))
 	if err != nil {
 		return fail(err)
 	}
@@ -81,7 +81,7 @@ func (t *Tables) History(ctx context.Context, q HistoryQuery) ([]Change, error) 
 
 // AsOf returns the facts with the ids as they were at the time, by the events' own times. It omits those not created yet.
 func (t *Tables) AsOf(ctx context.Context, user, agent string, ids []string, at time.Time) ([]Fact, error) {
-	changes, err := t.changes(ctx, user, agent, "ts <= fromUnixTimestamp64Micro(?) AND JSONExtractString(payload_json, 'fact_id') IN ? ORDER BY seq", at.UnixMicro(), table.Set(ids))
+	changes, err := t.changes(ctx, user, agent, "ts <= fromUnixTimestamp64Micro(?) AND JSONExtractString(payload_json, 'fact_id') IN ? ORDER BY seq", at.UnixMicro(), clickhouse.Set(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read a memory as of %s: %w", at.Format(time.RFC3339), err)
 	}
@@ -133,7 +133,7 @@ func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) 
 
 // changes returns the events of a memory that the condition selects, in its order.
 func (t *Tables) changes(ctx context.Context, user, agent, where string, args ...any) (out []Change, err error) {
-	err = t.read(ctx, user, table.Rows(&out, func(rows driver.Rows, c *Change) (err error) {
+	err = t.read(ctx, user, clickhouse.Rows(&out, func(rows driver.Rows, c *Change) (err error) {
 		e := &c.Event
 		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.RecordedAt, &e.Actor, &e.SessionID, &e.Project, &e.BuildID, &e.Payload); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (t *Tables) changes(ctx context.Context, user, agent, where string, args ..
 		c.occurrence, err = readEvent(*e)
 		return err
 	}), `SELECT event_id, seq, event_type, ts, recorded_at, actor, session_id, project, build_id, payload_json FROM events
-		WHERE stream = ? AND event_type IN ? AND `+where, slices.Concat([]any{schema.MemoryStream(user, agent), table.Set(EventTypes())}, args)...)
+		WHERE stream = ? AND event_type IN ? AND `+where, slices.Concat([]any{schema.MemoryStream(user, agent), clickhouse.Set(EventTypes())}, args)...)
 	return out, err
 }
 

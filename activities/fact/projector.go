@@ -7,20 +7,20 @@ import (
 	"slices"
 	"time"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // Projector writes the tables of facts. Every row depends only on the fold of one fact's events, so the rows do not
 // depend on how the events are split into pages.
 type Projector struct {
-	conn   table.Conn
+	conn   clickhouse.Conn
 	tables *Tables
 }
 
 // NewProjector returns the projector over the tables of a migrated database.
-func NewProjector(conn table.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
+func NewProjector(conn clickhouse.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
 
 // Name implements eventlog.Projector.
 func (p *Projector) Name() string { return "facts" }
@@ -56,7 +56,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	}{
 		{skippedColumns, g.skippedRows()}, {profileColumns, g.profileRows()}, {clearedColumns, g.clearedRows()}, {factColumns, g.factRows()},
 	} {
-		if err := table.Insert(ctx, p.conn, rows.columns, rows.rows); err != nil {
+		if err := clickhouse.Insert(ctx, p.conn, rows.columns, rows.rows); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 )
 
 // Selection selects facts of a memory to list. The user is required.
@@ -32,7 +32,7 @@ func (t *Tables) Select(ctx context.Context, s Selection) ([]Fact, error) {
 		where += " AND status = 'active'"
 	}
 	if !s.AllProjects {
-		if err := table.Required("project", s.Project); err != nil {
+		if err := clickhouse.Required("project", s.Project); err != nil {
 			return nil, fmt.Errorf("list facts: %w", err)
 		}
 		stated, of := inProject(s.User, s.Agent, s.Project)
@@ -64,7 +64,7 @@ const idMark = "fact_"
 func IsID(text string) bool { return strings.HasPrefix(text, idMark) && len(text) > len(idMark) }
 
 // Resolve returns the fact that a person names by the beginning of its id, with or without the prefix of all ids. The
-// fact may be deleted or evicted. Errors are [ErrFactNotFound] and [table.ErrAmbiguous].
+// fact may be deleted or evicted. Errors are [ErrFactNotFound] and [clickhouse.ErrAmbiguous].
 func (t *Tables) Resolve(ctx context.Context, user, agent, given string) (Fact, error) {
 	return t.resolve(ctx, quoteOwner(user, agent), given, ofMemory(user, agent))
 }
@@ -75,12 +75,12 @@ func (t *Tables) ResolveOfUser(ctx context.Context, user, given string) (Fact, e
 }
 
 func (t *Tables) resolve(ctx context.Context, owner, given string, of rowFilter) (Fact, error) {
-	p := table.Prefix{What: "fact", Where: "the memory of user " + owner, Given: given, NotFound: ErrFactNotFound}
+	p := clickhouse.Prefix{What: "fact", Where: "the memory of user " + owner, Given: given, NotFound: ErrFactNotFound}
 	digits := strings.TrimPrefix(p.Text(), idMark)
-	if len(digits) < table.MinPrefix {
+	if len(digits) < clickhouse.MinPrefix {
 		return Fact{}, p.Missing("")
 	}
-	found, err := t.named(ctx, of, idMark+digits, table.MostPrefixed)
+	found, err := t.named(ctx, of, idMark+digits, clickhouse.MostPrefixed)
 	if err != nil {
 		return Fact{}, err
 	}

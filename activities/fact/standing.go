@@ -8,8 +8,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -46,7 +46,7 @@ func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) er
 
 // JudgeIn is [Tables.Judge] within a project: statements of other projects do not count.
 func (t *Tables) JudgeIn(ctx context.Context, user, agent, project string, facts []Fact) error {
-	if err := table.Required("project", project); err != nil {
+	if err := clickhouse.Required("project", project); err != nil {
 		return fmt.Errorf("judge facts: %w", err)
 	}
 	return t.judge(ctx, user, agent, facts, " AND project = ?", project)
@@ -110,7 +110,7 @@ func (t *Tables) restated(
 		return err
 	}, `SELECT DISTINCT duplicate_of, entry_id FROM facts_skipped_raw
 		WHERE user = ? AND agent = ? AND duplicate_of IN ? AND entry_id != ''`+condition+` ORDER BY entry_id`,
-		slices.Concat([]any{user, agent, table.Set(factIDs)}, args)...)
+		slices.Concat([]any{user, agent, clickhouse.Set(factIDs)}, args)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the entries that restate facts: %w", err)
 	}

@@ -8,17 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 )
 
 // Tables reads the tables of facts. They are as of the last projection of the log.
-type Tables struct{ conn table.Conn }
+type Tables struct{ conn clickhouse.Conn }
 
 // NewTables returns a reader of the tables in a migrated database.
-func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
+func NewTables(conn clickhouse.Conn) *Tables { return &Tables{conn} }
 
 // List returns the facts of the user and agent in the order of their creation.
 func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
@@ -56,7 +55,7 @@ func (t *Tables) setOrigin(ctx context.Context, user, agent, project string, fac
 		return err
 	}, `SELECT duplicate_of, entry_id, session_id FROM facts_skipped_raw
 		WHERE user = ? AND agent = ? AND project = ? AND duplicate_of IN ? ORDER BY seq DESC LIMIT 1 BY duplicate_of`,
-		user, agent, project, table.Set(ids))
+		user, agent, project, clickhouse.Set(ids))
 	if err != nil {
 		return fmt.Errorf("read the statements of facts in project %q: %w", project, err)
 	}
@@ -94,7 +93,7 @@ func (t *Tables) find(ctx context.Context, user, agent string, ids []string) ([]
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return t.facts(ctx, ofMemory(user, agent), "fact_id IN ? ORDER BY created_seq", table.Set(ids))
+	return t.facts(ctx, ofMemory(user, agent), "fact_id IN ? ORDER BY created_seq", clickhouse.Set(ids))
 }
 
 // Needs lists the data of a memory that a plan requires.
@@ -278,7 +277,9 @@ func picked() string {
 }
 
 // in returns the values for the right side of IN, which takes no empty set. No row holds the value that is added.
-func in(values []string) clickhouse.GroupSet { return table.Set(append(slices.Clip(values), "\x00")) }
+func in(values []string) any {
+	return clickhouse.Set(append(slices.Clip(values), "\x00"))
+}
 
 // factFields are the columns of a [Fact].
 var factFields = []string{
@@ -308,10 +309,10 @@ func (t *Tables) read(ctx context.Context, user string, scan func(driver.Rows) e
 	if err := requireUser(user); err != nil {
 		return err
 	}
-	return table.Query(ctx, t.conn, scan, sql, args...)
+	return clickhouse.Query(ctx, t.conn, scan, sql, args...)
 }
 
-func requireUser(user string) error { return table.Required("user", user) }
+func requireUser(user string) error { return clickhouse.Required("user", user) }
 
 func (t *Tables) query(ctx context.Context, of rowFilter, where string, args ...any) ([]Fact, error) {
 	if err := requireUser(of.user); err != nil {
@@ -323,7 +324,7 @@ func (t *Tables) query(ctx context.Context, of rowFilter, where string, args ...
 // facts is query without its check, which would stop the projector at a log that contains a memory without a user.
 func (t *Tables) facts(ctx context.Context, of rowFilter, where string, args ...any) ([]Fact, error) {
 	var out []Fact
-	err := table.Query(ctx, t.conn, table.Rows(&out, func(rows driver.Rows, f *Fact) error {
+	err := clickhouse.Query(ctx, t.conn, clickhouse.Rows(&out, func(rows driver.Rows, f *Fact) error {
 		var status string
 		var goneAt *time.Time
 		err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &f.SourceError, (*string)(&f.SaidBy), &status, &f.Project,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -31,7 +31,7 @@ func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, er
 
 // ProfileIn is [Tables.Profile], limited to summaries from the project or from none.
 func (t *Tables) ProfileIn(ctx context.Context, user, agent, project string) ([]Section, error) {
-	if err := table.Required("project", project); err != nil {
+	if err := clickhouse.Required("project", project); err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
 	}
 	return t.profile(ctx, user, agent, " AND project IN ('', ?)", project)
@@ -73,7 +73,7 @@ const maxSummaries = 64
 // confirmed returns, by the ids of facts, when a session last said the same again, by the time at which it was said.
 func (t *Tables) confirmed(ctx context.Context, user, agent string) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
-	err := t.read(ctx, user, table.Map(out, func(rows driver.Rows, id *string, at *time.Time) error {
+	err := t.read(ctx, user, clickhouse.Map(out, func(rows driver.Rows, id *string, at *time.Time) error {
 		err := rows.Scan(id, at)
 		*at = at.UTC()
 		return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/fact"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -172,7 +172,7 @@ func TestI10EmptyMemoryIsRefused(t *testing.T) {
 		"history":        func() error { _, err := b.tables.History(ctx, fact.HistoryQuery{Agent: "a"}); return err },
 		"as of":          func() error { _, err := b.tables.AsOf(ctx, "", "", nil, time.Now()); return err },
 	} {
-		require.ErrorIs(t, read(), table.ErrNoScope, name)
+		require.ErrorIs(t, read(), clickhouse.ErrNoScope, name)
 	}
 	content := "Likes C"
 	_, err = b.writer.Do(ctx, fact.Command{RequestID: "r", Actor: "ann", At: noon, Op: fact.OpCreate, Content: &content})

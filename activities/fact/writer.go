@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -37,7 +37,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer, or an error if the options are invalid.
-func NewWriter(log Log, conn table.Conn, opts Options) (*Writer, error) {
+func NewWriter(log Log, conn clickhouse.Conn, opts Options) (*Writer, error) {
 	opts, err := opts.withDefaults()
 	switch {
 	case err != nil:

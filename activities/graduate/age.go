@@ -7,7 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -64,7 +64,7 @@ func StaleAfter(ctx context.Context, conn driver.Conn, project string) (map[stri
 // eachAged calls do for the active entries of the project that were last stated before the time, in the order of their ids.
 func eachAged(ctx context.Context, conn driver.Conn, project string, before time.Time, do func(aged)) error {
 	never := time.Unix(0, 0)
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var e aged
 		var of, stage string
 		var demoted bool

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -82,17 +82,17 @@ func (l *Ledgers) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, e
 
 // Decision returns the decision of the project with the id, or [ErrNoDecision]. An id may be given by its first characters.
 func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, error) {
-	named := table.Prefix{What: "decision", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoDecision}
+	named := clickhouse.Prefix{What: "decision", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoDecision}
 	if !named.Long() {
 		return Decision{}, named.Missing("as decisions prints it")
 	}
 	w := whereOf(project, nil, nil)
 	w.and("startsWith(decision_id, ?)", named.Text())
-	found, err := l.decisions(ctx, w, table.MostPrefixed, false)
+	found, err := l.decisions(ctx, w, clickhouse.MostPrefixed, false)
 	if err != nil {
 		return Decision{}, err
 	}
-	return table.Choose(named, found, func(d Decision) string { return d.ID })
+	return clickhouse.Choose(named, found, func(d Decision) string { return d.ID })
 }
 
 // RestingOn returns the decisions of the project that rest on the entry, the latest first, without their duplicates.
@@ -166,7 +166,7 @@ func decisionsOf(found []recordedDecision) []Decision {
 
 // recorded returns the first n decisions that the condition selects, the latest first.
 func (l *Ledgers) recorded(ctx context.Context, w *where, n int) (out []recordedDecision, err error) {
-	err = query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, d *recordedDecision) error {
+	err = query(ctx, l.conn, w.project, clickhouse.Rows(&out, func(rows driver.Rows, d *recordedDecision) error {
 		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &d.statement)
 		d.root = d.ID
 		return err
@@ -194,11 +194,11 @@ func (l *Ledgers) withDuplicates(ctx context.Context, project string, found []re
 	originals := map[string]string{}
 	// The entries are found first, and then their latest rows: FINAL takes four times as long.
 	link := func(entries string, args ...any) error {
-		return query(ctx, l.conn, project, table.Map(originals, func(rows driver.Rows, id, original *string) error { return rows.Scan(id, original) }),
+		return query(ctx, l.conn, project, clickhouse.Map(originals, func(rows driver.Rows, id, original *string) error { return rows.Scan(id, original) }),
 			`SELECT entry_id, other_id FROM (SELECT entry_id, other_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND entry_id IN `+
 				entries+` ORDER BY version DESC LIMIT 1 BY entry_id, ref, extracted_index) WHERE other_id != ''`, append([]any{project}, args...)...)
 	}
-	if err := link("?", table.Set(statements)); err != nil {
+	if err := link("?", clickhouse.Set(statements)); err != nil {
 		return nil, fmt.Errorf("read the originals of decisions: %w", err)
 	}
 	roots := make([]string, len(statements))
@@ -207,12 +207,12 @@ func (l *Ledgers) withDuplicates(ctx context.Context, project string, found []re
 	}
 	// A root may have an original of its own: then only the entries linked to it have it as their root.
 	err := link("(SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = 'link' AND other_id IN ? UNION ALL SELECT arrayJoin(?))",
-		project, table.Set(roots), roots)
+		project, clickhouse.Set(roots), roots)
 	if err != nil {
 		return nil, fmt.Errorf("read the repeats of decisions: %w", err)
 	}
 	w := whereOf(project, nil, nil)
-	w.and("statement_id IN ?", table.Set(slices.Concat(roots, slices.Collect(maps.Keys(originals)))))
+	w.and("statement_id IN ?", clickhouse.Set(slices.Concat(roots, slices.Collect(maps.Keys(originals)))))
 	repeats, err := l.recorded(ctx, w, math.MaxInt32)
 	if err != nil {
 		return nil, err
@@ -305,7 +305,7 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 		return err
 	}, `SELECT decision_id, evidence_kind, evidence_id, evidence_stage, role FROM decision_evidence_raw FINAL
 		WHERE project = ? AND decision_id IN ? ORDER BY decision_id, role = ? DESC, evidence_id`,
-		project, table.Set(ids), schema.RoleStatement)
+		project, clickhouse.Set(ids), schema.RoleStatement)
 	if err != nil {
 		return fmt.Errorf("read evidence of decisions: %w", err)
 	}
@@ -370,11 +370,11 @@ func (l *Ledgers) everVerified(ctx context.Context, project string, grounds []De
 		}, sql, args...)
 	}
 	err := read(schema.GroundEntry, "SELECT DISTINCT entry_id FROM promotions_raw WHERE project = ? AND entry_id IN ? AND to_stage IN ?",
-		project, table.Set(ids[schema.GroundEntry]), stages)
+		project, clickhouse.Set(ids[schema.GroundEntry]), stages)
 	if err != nil {
 		return nil, err
 	}
-	tasks := table.Set(ids[schema.GroundEntity])
+	tasks := clickhouse.Set(ids[schema.GroundEntity])
 	const states = "FROM edges_raw WHERE project = ? AND rel_type = 'evidence_of' AND dst_id IN ?"
 	return out, read(schema.GroundEntity, `SELECT DISTINCT dst_id `+states+` AND src_id IN (SELECT entry_id FROM promotions_raw
 		WHERE project = ? AND entry_id IN (SELECT src_id `+states+`) AND to_stage IN ?)`, project, tasks, project, project, tasks, stages)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/table"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -187,11 +187,11 @@ func (f *finding) known(ctx context.Context, pairs []likePair) (map[string]bool,
 		ids[i] = schema.ConflictID(f.in.Project, p.older.ID, p.newer.ID)
 	}
 	out := map[string]bool{}
-	err := table.Query(ctx, f.a.conn, table.Map(out, func(rows driver.Rows, id *string, is *bool) error { return rows.Scan(id, is) }),
+	err := clickhouse.Query(ctx, f.a.conn, clickhouse.Map(out, func(rows driver.Rows, id *string, is *bool) error { return rows.Scan(id, is) }),
 		`SELECT pair_id, true FROM judged_pairs_raw WHERE project = ? AND pair_id IN ? AND model = ? AND prompt = ?
 		UNION DISTINCT
 		SELECT conflict_id, true FROM conflicts_raw WHERE project = ? AND conflict_id IN ?`,
-		f.in.Project, table.Set(ids), f.model, ContradictPrompt, f.in.Project, table.Set(ids))
+		f.in.Project, clickhouse.Set(ids), f.model, ContradictPrompt, f.in.Project, clickhouse.Set(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read which pairs of project %q were judged: %w", f.in.Project, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -143,7 +143,7 @@ func healthRows(q HealthQuery) (sql string, args []any, err error) {
 	}
 	args = []any{now.UTC()}
 	if !q.AllProjects {
-		if err := table.Required("project", q.Project); err != nil {
+		if err := clickhouse.Required("project", q.Project); err != nil {
 			return "", nil, fmt.Errorf("count entries: %w", err)
 		}
 		where, and = "WHERE project = ?", "AND project = ?"
@@ -185,7 +185,7 @@ func halfLifeSQL() string {
 }
 
 // ReadHealth counts the entries with one query, the groups with the most entries first.
-func ReadHealth(ctx context.Context, conn table.Conn, q HealthQuery) ([]Health, error) {
+func ReadHealth(ctx context.Context, conn clickhouse.Conn, q HealthQuery) ([]Health, error) {
 	group := "project, '', ''"
 	if q.ByOwner {
 		group = "project, user, agent"
@@ -202,7 +202,7 @@ func ReadHealth(ctx context.Context, conn table.Conn, q HealthQuery) ([]Health, 
 		return nil, err
 	}
 	var out []Health
-	err = table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, h *Health) error {
+	err = clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, h *Health) error {
 		got := make([]uint64, len(measures))
 		into := []any{&h.Project, &h.User, &h.Agent}
 		for i := range got {
@@ -234,7 +234,7 @@ type Counted struct {
 
 // ListMeasured returns the entries that the measure counts, the newest first. It uses only the projects and the time of
 // the query.
-func ListMeasured(ctx context.Context, conn table.Conn, measure string, q HealthQuery, limit, offset int) ([]Counted, error) {
+func ListMeasured(ctx context.Context, conn clickhouse.Conn, measure string, q HealthQuery, limit, offset int) ([]Counted, error) {
 	i := slices.IndexFunc(measures, func(m Measure) bool { return m.Name == measure })
 	if i < 0 {
 		return nil, fmt.Errorf("list entries: there is no measure %q, only %s", measure, strings.Join(MeasureNames(), ", "))
@@ -244,7 +244,7 @@ func ListMeasured(ctx context.Context, conn table.Conn, measure string, q Health
 		return nil, err
 	}
 	var out []Counted
-	err = table.Query(ctx, conn, table.Rows(&out, func(rows driver.Rows, c *Counted) error {
+	err = clickhouse.Query(ctx, conn, clickhouse.Rows(&out, func(rows driver.Rows, c *Counted) error {
 		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.EntryID, (*string)(&c.Type), &c.Title, (*string)(&c.Stage), (*string)(&c.Status), &c.OccurredAt)
 		c.OccurredAt = c.OccurredAt.UTC()
 		return err

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -24,19 +24,19 @@ var (
 
 // Ledgers reads the ledgers, as of the last projection of the log.
 type Ledgers struct {
-	conn    table.Conn
+	conn    clickhouse.Conn
 	entries *entry.Reader
 }
 
 // NewLedgers returns a reader over a migrated database.
-func NewLedgers(conn table.Conn) *Ledgers { return &Ledgers{conn, entry.NewReader(conn)} }
+func NewLedgers(conn clickhouse.Conn) *Ledgers { return &Ledgers{conn, entry.NewReader(conn)} }
 
 // query runs a query for rows of the project. All reads of the ledgers use it, so that none spans several projects.
-func query(ctx context.Context, conn table.Conn, project string, scan func(driver.Rows) error, sql string, args ...any) error {
-	if err := table.Required("project", project); err != nil {
+func query(ctx context.Context, conn clickhouse.Conn, project string, scan func(driver.Rows) error, sql string, args ...any) error {
+	if err := clickhouse.Required("project", project); err != nil {
 		return err
 	}
-	return table.Query(ctx, conn, scan, sql, args...)
+	return clickhouse.Query(ctx, conn, scan, sql, args...)
 }
 
 // Side is an entry as a ledger shows it.
@@ -103,28 +103,28 @@ func (l *Ledgers) Conflicts(ctx context.Context, q ConflictQuery) ([]Conflict, e
 
 // Conflict returns the conflict of the project with the id, or [ErrNoConflict]. An id may be given by its first characters.
 func (l *Ledgers) Conflict(ctx context.Context, project, id string) (Conflict, error) {
-	named := table.Prefix{What: "conflict", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoConflict}
+	named := clickhouse.Prefix{What: "conflict", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoConflict}
 	if !named.Long() {
 		return Conflict{}, named.Missing("as conflicts prints it")
 	}
 	w := whereOf(project, nil, nil)
 	w.and("startsWith(conflict_id, ?)", named.Text())
-	found, err := l.conflicts(ctx, w, table.MostPrefixed)
+	found, err := l.conflicts(ctx, w, clickhouse.MostPrefixed)
 	if err != nil {
 		return Conflict{}, err
 	}
-	return table.Choose(named, found, func(c Conflict) string { return c.ID })
+	return clickhouse.Choose(named, found, func(c Conflict) string { return c.ID })
 }
 
-// ProjectsWith is [table.ProjectsWith] for conflicts and decisions.
+// ProjectsWith is [clickhouse.ProjectsWith] for conflicts and decisions.
 func (l *Ledgers) ProjectsWith(ctx context.Context, prefix string) ([]string, error) {
-	return table.ProjectsWith(ctx, l.conn,
+	return clickhouse.ProjectsWith(ctx, l.conn,
 		"(SELECT project, conflict_id AS id FROM conflicts_raw UNION ALL SELECT project, decision_id FROM decisions_raw)", "id", prefix)
 }
 
 func (l *Ledgers) conflicts(ctx context.Context, w *where, limit int) ([]Conflict, error) {
 	var out []Conflict
-	err := query(ctx, l.conn, w.project, table.Rows(&out, func(rows driver.Rows, c *Conflict) error {
+	err := query(ctx, l.conn, w.project, clickhouse.Rows(&out, func(rows driver.Rows, c *Conflict) error {
 		var resolved *time.Time
 		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.ID, &c.Older.EntryID, &c.Newer.EntryID, &c.Type, &c.Reason,
 			&c.DetectedAt, &resolved, &c.Kept, &c.Resolution, &c.ResolvedBy, &c.Model)
@@ -195,7 +195,7 @@ type Promotion struct {
 // Promotions returns the steps of the entry, the oldest first.
 func (l *Ledgers) Promotions(ctx context.Context, project, entryID string) ([]Promotion, error) {
 	var out []Promotion
-	err := query(ctx, l.conn, project, table.Rows(&out, func(rows driver.Rows, p *Promotion) error {
+	err := query(ctx, l.conn, project, clickhouse.Rows(&out, func(rows driver.Rows, p *Promotion) error {
 		var policy uint32
 		err := rows.Scan(&p.EntryID, &p.At, (*string)(&p.From), (*string)(&p.To), &p.Demotes, &policy, &p.Verifier, &p.CheckedEventID, &p.Actor, &p.Reasons,
 			&p.Sources, &p.EventID, &p.Stream)

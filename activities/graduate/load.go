@@ -8,17 +8,17 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // loader reads snapshots. It requires that the projections of the graduation stream are up to date.
 type loader struct {
 	log     *eventlog.Store
-	conn    table.Conn
+	conn    clickhouse.Conn
 	entries *entry.Reader
 	// nearestLimit is usually maxNearest.
 	nearestLimit int
@@ -47,7 +47,7 @@ func (l loader) begin(ctx context.Context, project string, at time.Time, head ui
 // version of the policy or of the comparison.
 func (l loader) pending(ctx context.Context, project string) ([]pendingSession, error) {
 	var out []pendingSession
-	err := query(ctx, l.conn, project, table.Rows(&out, func(rows driver.Rows, s *pendingSession) error {
+	err := query(ctx, l.conn, project, clickhouse.Rows(&out, func(rows driver.Rows, s *pendingSession) error {
 		if err := rows.Scan(&s.stream, &s.seq, &s.build); err != nil {
 			return err
 		}
@@ -90,12 +90,12 @@ func (l loader) focus(ctx context.Context, w *snapshot) ([]string, error) {
 	return l.ids(ctx, `SELECT DISTINCT entry_id FROM entries_raw WHERE project = ? AND stream IN ?
 		UNION DISTINCT
 		SELECT DISTINCT entry_id FROM entry_changes_raw WHERE project = ? AND stream IN ?`,
-		w.project, table.Set(streams), w.project, table.Set(streams))
+		w.project, clickhouse.Set(streams), w.project, clickhouse.Set(streams))
 }
 
 func (l loader) ids(ctx context.Context, sql string, args ...any) ([]string, error) {
 	var out []string
-	err := table.Query(ctx, l.conn, table.Column(&out), sql, args...)
+	err := clickhouse.Query(ctx, l.conn, clickhouse.Column(&out), sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read ids of entries: %w", err)
 	}
@@ -176,7 +176,7 @@ func (l loader) loadDecisionSessions(ctx context.Context, w *snapshot) error {
 	if len(streams) == 0 {
 		return nil
 	}
-	ids, err := l.ids(ctx, `SELECT DISTINCT entry_id FROM entries_raw WHERE project = ? AND stream IN ?`, w.project, table.Set(streams))
+	ids, err := l.ids(ctx, `SELECT DISTINCT entry_id FROM entries_raw WHERE project = ? AND stream IN ?`, w.project, clickhouse.Set(streams))
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (l loader) loadDecisionSessions(ctx context.Context, w *snapshot) error {
 // readConflicts loads the conflicts with a loaded entry as a side, and the other sides of the open ones.
 func (l loader) readConflicts(ctx context.Context, w *snapshot) error {
 	for part := range slices.Chunk(sortedKeys(w.entries), page) {
-		if err := readConflicts(ctx, l.conn, w, "(older_id IN ? OR newer_id IN ?)", table.Set(part), table.Set(part)); err != nil {
+		if err := readConflicts(ctx, l.conn, w, "(older_id IN ? OR newer_id IN ?)", clickhouse.Set(part), clickhouse.Set(part)); err != nil {
 			return err
 		}
 	}
@@ -200,8 +200,8 @@ func (l loader) readConflicts(ctx context.Context, w *snapshot) error {
 }
 
 // readConflicts loads the conflicts that meet the condition.
-func readConflicts(ctx context.Context, conn table.Conn, w *snapshot, condition string, args ...any) error {
-	err := table.Query(ctx, conn, table.Map(w.conflicts, func(rows driver.Rows, id *string, c *conflictState) error {
+func readConflicts(ctx context.Context, conn clickhouse.Conn, w *snapshot, condition string, args ...any) error {
+	err := clickhouse.Query(ctx, conn, clickhouse.Map(w.conflicts, func(rows driver.Rows, id *string, c *conflictState) error {
 		var detected, resolved uint64
 		err := rows.Scan(id, &c.older, &c.newer, &detected, &resolved, &c.kept, &c.by)
 		c.open, c.last = detected > resolved, max(detected, resolved)
@@ -226,7 +226,7 @@ func (l loader) readDecided(ctx context.Context, w *snapshot) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := l.ids(ctx, "SELECT DISTINCT decision_id FROM decisions_raw WHERE project = ? AND decision_id IN ?", w.project, table.Set(ids))
+	found, err := l.ids(ctx, "SELECT DISTINCT decision_id FROM decisions_raw WHERE project = ? AND decision_id IN ?", w.project, clickhouse.Set(ids))
 	for _, id := range found {
 		w.decided[id] = true
 	}
@@ -238,9 +238,9 @@ func (l loader) readMarks(ctx context.Context, w *snapshot) error {
 	return readMarks(ctx, l.conn, w.project, w.entries)
 }
 
-func readMarks(ctx context.Context, conn table.Conn, project string, entries map[string]*statement) error {
+func readMarks(ctx context.Context, conn clickhouse.Conn, project string, entries map[string]*statement) error {
 	for part := range slices.Chunk(sortedKeys(entries), page) {
-		err := table.Query(ctx, conn, func(rows driver.Rows) error {
+		err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 			var id, kind string
 			var m mark
 			if err := rows.Scan(&id, &kind, (*string)(&m.status), (*string)(&m.stage), &m.demotes, &m.other, &m.by, &m.build, &m.at, &m.version); err != nil {
@@ -251,7 +251,7 @@ func readMarks(ctx context.Context, conn table.Conn, project string, entries map
 			return nil
 		}, `SELECT entry_id, kind, status, stage, demotes, other_id, by, build_id, created_at, version FROM entry_changes_raw FINAL
 			WHERE project = ? AND entry_id IN ? AND kind IN ('stage', 'graduate_status', 'graduate_stage', 'link', 'answer')
-			ORDER BY created_at, version`, project, table.Set(part))
+			ORDER BY created_at, version`, project, clickhouse.Set(part))
 		if err != nil {
 			return fmt.Errorf("read graduation's changes to entries: %w", err)
 		}

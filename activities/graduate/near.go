@@ -7,9 +7,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -30,7 +30,7 @@ func (l loader) corrected(ctx context.Context, w *snapshot) ([]string, error) {
 	}
 	for scope, of := range keys {
 		correcting, err := l.ids(ctx, `SELECT DISTINCT entry_id FROM claims_raw WHERE project = ? AND user = ? AND agent = ? AND claim_key IN ?`,
-			scope.Project, scope.User, scope.Agent, table.Set(of))
+			scope.Project, scope.User, scope.Agent, clickhouse.Set(of))
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (l loader) sharing(ctx context.Context, w *snapshot, ids []string) (map[str
 	}
 	for scope, of := range keys {
 		for part := range slices.Chunk(of, page) {
-			err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+			err := clickhouse.Query(ctx, l.conn, func(rows driver.Rows) error {
 				var key, other string
 				if err := rows.Scan(&key, &other); err != nil {
 					return err
@@ -138,7 +138,7 @@ func (l loader) sharing(ctx context.Context, w *snapshot, ids []string) (map[str
 				}
 				return nil
 			}, `SELECT DISTINCT claim_key, entry_id FROM claims_raw WHERE project = ? AND user = ? AND agent = ? AND claim_key IN ?`,
-				scope.Project, scope.User, scope.Agent, table.Set(part))
+				scope.Project, scope.User, scope.Agent, clickhouse.Set(part))
 			if err != nil {
 				return nil, fmt.Errorf("look for entries that share a claim: %w", err)
 			}

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"slices"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // Projector writes the ledgers: promotions, checks, decisions, conflicts, the lookup keys of statements, and the
 // checkpoint of graduation for each session. No session waits for it: a pass of graduation projects the events of many
 // sessions at once.
-type Projector struct{ conn table.Conn }
+type Projector struct{ conn clickhouse.Conn }
 
 // NewProjector returns a projector that writes through the connection.
-func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn} }
+func NewProjector(conn clickhouse.Conn) *Projector { return &Projector{conn: conn} }
 
 // ProjectorName is the name of the projection.
 const ProjectorName = "graduation"
@@ -91,7 +91,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		intoPromotions, intoChecks, intoDecisionEvidence, intoDecisions, intoConflicts, intoResolutions, intoClaims, intoSessions,
 		intoJudged,
 	} {
-		if err := table.Insert(ctx, p.conn, into, rows[into]); err != nil {
+		if err := clickhouse.Insert(ctx, p.conn, into, rows[into]); err != nil {
 			return err
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -82,7 +82,7 @@ func (l *Ledgers) Proposals(ctx context.Context, log *eventlog.Store, q Proposal
 
 // Proposal returns the proposal of the project with the id, or [ErrNoProposal]. An id may be given by its first characters.
 func (l *Ledgers) Proposal(ctx context.Context, log *eventlog.Store, project, id string) (Proposal, error) {
-	named := table.Prefix{What: "proposal", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoProposal}
+	named := clickhouse.Prefix{What: "proposal", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoProposal}
 	if !named.Long() {
 		return Proposal{}, named.Missing("as proposals prints it")
 	}
@@ -98,7 +98,7 @@ func (l *Ledgers) Proposal(ctx context.Context, log *eventlog.Store, project, id
 	if whole := slices.Index(ids, named.Text()); whole >= 0 {
 		ids = ids[whole : whole+1]
 	}
-	picked, err := named.Pick(ids[:min(len(ids), table.MostPrefixed)])
+	picked, err := named.Pick(ids[:min(len(ids), clickhouse.MostPrefixed)])
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -123,7 +123,7 @@ func ProjectOfProposal(ctx context.Context, log *eventlog.Store, id string) (str
 
 // proposals folds the wanted proposals of the project. Their entries have only an id.
 func (l *Ledgers) proposals(ctx context.Context, log *eventlog.Store, project string, wanted func(Proposal) bool) ([]Proposal, error) {
-	if err := table.Required("project", project); err != nil {
+	if err := clickhouse.Required("project", project); err != nil {
 		return nil, fmt.Errorf("read proposals: %w", err)
 	}
 	at := map[string]int{}

@@ -12,9 +12,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -328,7 +328,7 @@ func (a *Activities) taskGrounds(ctx context.Context, c Command) ([]schema.Decis
 // planResolve resolves the conflicts. The wrong sides are superseded, which also ends their other conflicts.
 func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) {
 	found := &snapshot{project: c.Project, conflicts: map[string]conflictState{}}
-	if err := readConflicts(ctx, a.conn, found, "conflict_id IN ?", table.Set(c.ConflictIDs)); err != nil {
+	if err := readConflicts(ctx, a.conn, found, "conflict_id IN ?", clickhouse.Set(c.ConflictIDs)); err != nil {
 		return nil, err
 	}
 	var sides []string
@@ -408,11 +408,11 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 func (a *Activities) duplicatesOf(ctx context.Context, project string, ids []string) (map[string]string, error) {
 	roots := map[string]string{}
 	add := func(condition string, of []string) error {
-		return table.Query(ctx, a.conn, table.Map(roots, func(rows driver.Rows, id, original *string) error {
+		return clickhouse.Query(ctx, a.conn, clickhouse.Map(roots, func(rows driver.Rows, id, original *string) error {
 			err := rows.Scan(id, original)
 			*original = cmp.Or(*original, *id)
 			return err
-		}), "SELECT entry_id, original_id FROM entries WHERE project = ? AND "+condition, project, table.Set(of))
+		}), "SELECT entry_id, original_id FROM entries WHERE project = ? AND "+condition, project, clickhouse.Set(of))
 	}
 	if err := add("entry_id IN ?", ids); err != nil {
 		return nil, fmt.Errorf("read the entries that say the same: %w", err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -136,7 +136,7 @@ func TestI10EmptyProjectIsRefused(t *testing.T) {
 		"health":     func() error { _, err := ReadHealth(ctx, b.conn, HealthQuery{ByOwner: true}); return err },
 		"measured":   func() error { _, err := ListMeasured(ctx, b.conn, "entries", HealthQuery{}, 9, 0); return err },
 	} {
-		require.ErrorIs(t, read(), table.ErrNoScope, name)
+		require.ErrorIs(t, read(), clickhouse.ErrNoScope, name)
 	}
 	all, err := ReadHealth(ctx, b.conn, HealthQuery{AllProjects: true})
 	require.NoError(t, err)

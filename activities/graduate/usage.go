@@ -10,8 +10,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -100,7 +100,7 @@ func (*UsageProjector) Version() uint32 { return 1 }
 // Tables returns the table of usage. Rows that are about to be forgotten are in no comparison: the server removes them at a time
 // of its choice.
 func (*UsageProjector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "usage_raw", Hidden: eventlog.HiddenUsage}}
+	return []eventlog.Table{{Name: "usage_raw", Hidden: clickhouse.HiddenUsage}}
 }
 
 // Apply writes a row for each entry of each event.
@@ -120,5 +120,5 @@ func (p *UsageProjector) Apply(ctx context.Context, events []schema.Event) error
 			rows = append(rows, []any{project, id, event.Stream, event.Seq, event.TS, string(r.By), event.Seq})
 		}
 	}
-	return table.Insert(ctx, p.conn, "usage_raw (project, entry_id, stream, seq, ts, means, version)", rows)
+	return clickhouse.Insert(ctx, p.conn, "usage_raw (project, entry_id, stream, seq, ts, means, version)", rows)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -29,7 +29,7 @@ type used struct {
 func usageOf(t testing.TB, conn driver.Conn) map[string]used {
 	t.Helper()
 	out := map[string]used{}
-	require.NoError(t, table.Query(t.Context(), conn, func(rows driver.Rows) error {
+	require.NoError(t, clickhouse.Query(t.Context(), conn, func(rows driver.Rows) error {
 		var project, id string
 		var u used
 		err := rows.Scan(&project, &id, &u.Retrievals, &u.First, &u.Last)

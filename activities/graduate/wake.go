@@ -7,8 +7,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -32,9 +32,9 @@ const maxWoken = 1000
 
 // WakeWaiting wakes the graduation of the projects with pending sessions. A worker may have been killed before it woke
 // them, or the rules may have a newer version.
-func WakeWaiting(ctx context.Context, conn table.Conn, c client.Client) error {
+func WakeWaiting(ctx context.Context, conn clickhouse.Conn, c client.Client) error {
 	var projects []string
-	err := table.Query(ctx, conn, table.Column(&projects), `SELECT DISTINCT s.project FROM (
+	err := clickhouse.Query(ctx, conn, clickhouse.Column(&projects), `SELECT DISTINCT s.project FROM (
 			SELECT project, stream, max(version) AS last FROM (
 				SELECT project, stream, version FROM entries_raw
 				UNION ALL

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
 	"axiommind/deploy/local/stacktest"
@@ -27,10 +28,10 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
+	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	b := &bench{meter: &stacktest.Meter{Conn: conn}, key: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}}
 	b.Activities, err = NewActivities(eventlog.New(b.meter, eventlog.Options{}), asked{NewRules()}, Params{}, 0)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -20,9 +20,9 @@ type Backlog struct {
 
 // ReadBacklog counts the contexts, in one query. The last context_processed event of a stream has the position up to which nothing is
 // pending. Of the events up to it the query reads no payload.
-func ReadBacklog(ctx context.Context, conn table.Conn) (b Backlog, err error) {
+func ReadBacklog(ctx context.Context, conn clickhouse.Conn) (b Backlog, err error) {
 	var pending uint64
-	err = table.Query(ctx, conn, func(rows driver.Rows) error { return rows.Scan(&pending, &b.Oldest) }, `
+	err = clickhouse.Query(ctx, conn, func(rows driver.Rows) error { return rows.Scan(&pending, &b.Oldest) }, `
 		WITH after AS (
 			SELECT e.stream AS stream, e.seq AS seq FROM events_raw AS e LEFT JOIN (
 				SELECT stream, max(JSONExtractUInt(payload_json, 'since')) AS since FROM events_raw WHERE (stream, seq) IN (

@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -72,7 +72,7 @@ func (a *Activities) load(ctx context.Context, in LoadInput) (LoadResult, error)
 
 // since returns the position up to which nothing is pending, by the last context_processed event.
 func (a *Activities) since(ctx context.Context, stream string) (since uint64, err error) {
-	err = table.Query(ctx, a.conn, func(rows driver.Rows) error { return rows.Scan(&since) },
+	err = clickhouse.Query(ctx, a.conn, func(rows driver.Rows) error { return rows.Scan(&since) },
 		`SELECT JSONExtractUInt(payload_json, 'since') FROM events_raw WHERE stream = ? AND event_type = ? ORDER BY seq DESC LIMIT 1`,
 		stream, schema.ContextProcessed)
 	if err != nil {
@@ -97,7 +97,7 @@ type row struct {
 // ends returns the position up to which the contexts of each thread were processed, from the events after since.
 func (a *Activities) ends(ctx context.Context, stream string, since uint64) (map[key]uint64, error) {
 	out := map[key]uint64{}
-	err := table.Query(ctx, a.conn, table.Map(out, func(rows driver.Rows, k *key, to *uint64) error { return rows.Scan(&k.project, &k.thread, to) }),
+	err := clickhouse.Query(ctx, a.conn, clickhouse.Map(out, func(rows driver.Rows, k *key, to *uint64) error { return rows.Scan(&k.project, &k.thread, to) }),
 		`SELECT project, session_id, max(JSONExtractUInt(payload_json, 'to')) FROM events_raw
 		WHERE stream = ? AND seq > ? AND event_type = ? GROUP BY project, session_id`, stream, since, schema.ContextProcessed)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *Activities) ends(ctx context.Context, stream string, since uint64) (map
 // rows returns up to so many contexts after the position, in order.
 func (a *Activities) rows(ctx context.Context, stream string, after uint64, most int) ([]row, error) {
 	var out []row
-	err := table.Query(ctx, a.conn, table.Rows(&out, func(rows driver.Rows, r *row) error {
+	err := clickhouse.Query(ctx, a.conn, clickhouse.Rows(&out, func(rows driver.Rows, r *row) error {
 		var statement, flush string
 		var flags [5]bool
 		var debounce, maxWait int64

@@ -11,9 +11,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -118,16 +118,16 @@ func IsMessage(handle string) bool { return strings.Contains(handle, "/") }
 // its index. It is one of the scope's project and user, and without an agent of any agent.
 func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, handle string) (schema.SessionKey, int, error) {
 	prefix, digits, _ := strings.Cut(handle, "/")
-	named := table.Prefix{What: "message", Where: "this memory", Given: handle, NotFound: ErrNoMessage}
+	named := clickhouse.Prefix{What: "message", Where: "this memory", Given: handle, NotFound: ErrNoMessage}
 	index, err := strconv.Atoi(digits)
-	if err != nil || len(prefix) < table.MinPrefix {
+	if err != nil || len(prefix) < clickhouse.MinPrefix {
 		return schema.SessionKey{}, 0, named.Missing("a slash and its index, as search prints it")
 	}
-	if err := table.Required("project", scope.Project); err != nil {
+	if err := clickhouse.Required("project", scope.Project); err != nil {
 		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)
 	}
 	var ids []string
-	err = table.Query(ctx, conn, table.Column(&ids), `SELECT DISTINCT event_id FROM events_raw WHERE startsWith(event_id, ?) AND startsWith(stream, ?) LIMIT 100`,
+	err = clickhouse.Query(ctx, conn, clickhouse.Column(&ids), `SELECT DISTINCT event_id FROM events_raw WHERE startsWith(event_id, ?) AND startsWith(stream, ?) LIMIT 100`,
 		strings.ToLower(prefix), schema.SessionsOf(scope.Project))
 	if err != nil {
 		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)
@@ -156,6 +156,6 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 	case 1:
 		return found[0], index, nil
 	default:
-		return schema.SessionKey{}, 0, named.Several(slices.Sorted(slices.Values(own))[:min(len(own), table.MostPrefixed)])
+		return schema.SessionKey{}, 0, named.Several(slices.Sorted(slices.Values(own))[:min(len(own), clickhouse.MostPrefixed)])
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -83,7 +83,7 @@ func (r *search) remember(ctx context.Context, rows map[string]entry.Row) error 
 // acts passes on the events of the types in the streams that name one of the entries, in the order of each stream. A
 // payload is read only if its event has one of the types.
 func (r *search) acts(ctx context.Context, streams, types, ids []string, each func(schema.Event) error) error {
-	set := table.Set(ids)
+	set := clickhouse.Set(ids)
 	return r.events(ctx, streams, types, `(JSONExtractString(payload_json, 'entry_id') IN ?
 		OR JSONExtractString(payload_json, 'older_id') IN ? OR JSONExtractString(payload_json, 'newer_id') IN ?)`,
 		[]any{set, set, set}, each)
@@ -91,7 +91,7 @@ func (r *search) acts(ctx context.Context, streams, types, ids []string, each fu
 
 // events does without FINAL: a copy of an event in its place says nothing new, and the others are known as copies.
 func (r *search) events(ctx context.Context, streams, types []string, where string, args []any, each func(schema.Event) error) error {
-	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	return clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var e schema.Event
 		if err := rows.Scan(&e.ID, &e.Type, &e.TS, &e.Payload); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (r *search) events(ctx context.Context, streams, types []string, where stri
 	}, `SELECT event_id, event_type, ts, payload_json FROM events_raw PREWHERE stream IN ? AND event_type IN ?
 		WHERE `+where+` AND (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies)
 		ORDER BY stream, seq`,
-		append([]any{table.Set(streams), table.Set(types)}, args...)...)
+		append([]any{clickhouse.Set(streams), clickhouse.Set(types)}, args...)...)
 }
 
 // recordings reads when and with which status those entries were recorded that a build of their session changed.
@@ -117,7 +117,7 @@ func (r *search) recordings(ctx context.Context, ids []string, rows map[string]e
 		return nil
 	}
 	return r.events(ctx, slices.Sorted(maps.Keys(streams)), []string{schema.EntryMaterialized}, "dedupe_key IN ?",
-		[]any{table.Set(keys)}, func(e schema.Event) error {
+		[]any{clickhouse.Set(keys)}, func(e schema.Event) error {
 			p, err := schema.Decode[schema.EntryMaterializedPayload](e)
 			if h := r.relations.histories[p.ID]; err == nil && h != nil {
 				h.recorded, h.initialStatus = e.TS, p.Status

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/llm"
-	"axiommind/activities/table"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -252,7 +252,7 @@ func handlesOfMessages(t *testing.T, n int) {
 		require.NoError(t, err)
 		require.Equal(t, o, key.Scope)
 		_, _, err = FindMessage(t.Context(), b.conn, schema.Scope{User: o.User}, at[o]+"/0")
-		require.ErrorIs(t, err, table.ErrNoScope)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope)
 		if o.Project == first.Project && o.User == first.User {
 			continue // Without an agent, the first one asks for a message of any agent.
 		}

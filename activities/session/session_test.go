@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
@@ -24,10 +25,10 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newLog(t testing.TB) (*eventlog.Store, *stacktest.Meter) {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
+	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	m := &stacktest.Meter{Conn: conn}
 	return eventlog.New(m, eventlog.Options{}), m

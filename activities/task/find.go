@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -55,7 +55,7 @@ func findPrefix(ctx context.Context, f finder, project, text string, types ...sc
 	if !named.Long() || strings.Trim(named.Text(), "0123456789abcdef-") != "" {
 		return "", nil
 	}
-	ids, err := f.prefixed(ctx, types, named.Text(), table.MostPrefixed)
+	ids, err := f.prefixed(ctx, types, named.Text(), clickhouse.MostPrefixed)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("find ids that begin with %q: %w", named.Text(), err)
@@ -65,8 +65,8 @@ func findPrefix(ctx context.Context, f finder, project, text string, types ...sc
 	return named.Pick(ids)
 }
 
-func naming(project, text string, types []schema.EntityType) table.Prefix {
-	return table.Prefix{
+func naming(project, text string, types []schema.EntityType) clickhouse.Prefix {
+	return clickhouse.Prefix{
 		What: anyOf(types), Where: fmt.Sprintf("project %q", project), Given: clip(text), NotFound: ErrNotFound, Ambiguous: ErrAmbiguous,
 	}
 }

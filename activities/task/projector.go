@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	language "axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -18,7 +18,7 @@ import (
 // Projector writes the tables of entities, aliases, edges and histories. Every row depends only on the fold of one
 // entity's events, so the rows do not depend on how the events are split into pages.
 type Projector struct {
-	conn   table.Conn
+	conn   clickhouse.Conn
 	tables *Tables
 	// planned has entities that need not be loaded. It may be empty.
 	planned projectState
@@ -36,7 +36,9 @@ type projectState struct {
 func (p *Projector) after(s projectState) *Projector { return &Projector{p.conn, p.tables, s} }
 
 // NewProjector returns the projector over the tables of a migrated database.
-func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn, tables: NewTables(conn)} }
+func NewProjector(conn clickhouse.Conn) *Projector {
+	return &Projector{conn: conn, tables: NewTables(conn)}
+}
 
 // Name implements eventlog.Projector.
 func (p *Projector) Name() string { return "tasks" }
@@ -84,12 +86,12 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, other := range others {
-		group.Go(func() error { return table.Insert(groupCtx, p.conn, other.into, other.rows) })
+		group.Go(func() error { return clickhouse.Insert(groupCtx, p.conn, other.into, other.rows) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return table.Insert(ctx, p.conn, entities.into, entities.rows)
+	return clickhouse.Insert(ctx, p.conn, entities.into, entities.rows)
 }
 
 // load returns the entities before the event at the position, or later. It loads a planned entity again if another

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -27,7 +27,7 @@ type Queries struct {
 }
 
 // NewQueries returns the queries over a migrated database.
-func NewQueries(log Reader, conn table.Conn) *Queries { return &Queries{log, NewTables(conn)} }
+func NewQueries(log Reader, conn clickhouse.Conn) *Queries { return &Queries{log, NewTables(conn)} }
 
 // DefaultLimit is the default of [Selection.Limit].
 const DefaultLimit = 1000

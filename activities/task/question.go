@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -62,7 +62,7 @@ func (q *question) observed(entryIDs []string) {
 		q.found.Observed[id] = true
 		return nil
 	}, `src_id AS name, '' AS value FROM edges_raw WHERE project = ? AND src_id IN ? AND rel_type = ?`,
-		table.Set(entryIDs), string(schema.RelEvidenceOf))
+		clickhouse.Set(entryIDs), string(schema.RelEvidenceOf))
 }
 
 func (q *question) keys(keys []string) {
@@ -73,7 +73,7 @@ func (q *question) keys(keys []string) {
 		q.found.Keys[key] = id
 		return nil
 	}, `canonical_key AS name, entity_id AS value FROM entity_aliases_raw WHERE project = ? AND canonical_key IN ?
-		ORDER BY version DESC LIMIT 1 BY canonical_key`, table.Set(keys))
+		ORDER BY version DESC LIMIT 1 BY canonical_key`, clickhouse.Set(keys))
 }
 
 func (q *question) entities(ids []string) {
@@ -85,7 +85,7 @@ func (q *question) entities(ids []string) {
 		q.found.Entities[id] = e
 		return err
 	}, `entity_id AS name, current_json AS value FROM entities_raw WHERE project = ? AND entity_id IN ?
-		ORDER BY version DESC LIMIT 1 BY entity_id`, table.Set(ids))
+		ORDER BY version DESC LIMIT 1 BY entity_id`, clickhouse.Set(ids))
 }
 
 func (q *question) pointing(targets []string) {
@@ -96,7 +96,7 @@ func (q *question) pointing(targets []string) {
 		q.found.Pointing[target] = append(q.found.Pointing[target], source)
 		return nil
 	}, `dst_id AS name, src_id AS value FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type IN ?`,
-		table.Set(targets), table.Set([]schema.RelType{schema.RelBlockedBy, schema.RelResolvesTo, schema.RelMentions}))
+		clickhouse.Set(targets), clickhouse.Set([]schema.RelType{schema.RelBlockedBy, schema.RelResolvesTo, schema.RelMentions}))
 }
 
 // titles selects the tasks that match each title, up to [searchLimit] for the whole title and for each part: with a

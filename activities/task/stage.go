@@ -8,8 +8,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -81,7 +81,7 @@ func (q *Queries) Entities(ctx context.Context, s Selection, ids []string) (map[
 // observers returns, by the ids of tasks, the entries that observed them.
 func (t *Tables) observers(ctx context.Context, s Selection, ids []string) (map[string][]string, error) {
 	sql := `SELECT DISTINCT dst_id, src_id FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type = ?`
-	args := []any{table.Set(ids), string(schema.RelEvidenceOf)}
+	args := []any{clickhouse.Set(ids), string(schema.RelEvidenceOf)}
 	if !s.AsOf.IsZero() {
 		sql += ` AND created_at <= ` + microseconds
 		args = append(args, asMicroseconds(s.AsOf))

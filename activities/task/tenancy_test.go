@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -131,7 +131,7 @@ func TestI10EmptyProjectIsRefused(t *testing.T) {
 		"reported done": func() error { _, err := tables.ReportedDone(ctx, "", 9); return err },
 		"observers":     func() error { _, err := b.queries.Observers(ctx, task.Selection{}, []string{"x"}); return err },
 	} {
-		require.ErrorIs(t, read(), table.ErrNoScope, name)
+		require.ErrorIs(t, read(), clickhouse.ErrNoScope, name)
 	}
 	for _, s := range []task.Selection{{}, {AsOf: noon.Add(time.Hour)}} {
 		for name, read := range map[string]func() error{

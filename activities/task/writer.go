@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -32,7 +32,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer.
-func NewWriter(log Log, conn table.Conn, rules Rules) *Writer {
+func NewWriter(log Log, conn clickhouse.Conn, rules Rules) *Writer {
 	return &Writer{log: log, projector: NewProjector(conn), index: NewTables(conn), rules: rules}
 }
 

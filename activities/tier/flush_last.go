@@ -6,9 +6,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/llm"
 	"axiommind/activities/session"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -97,7 +97,7 @@ func (t *Tables) lastFlushes(ctx context.Context, sessions []schema.SessionKey) 
 	}, `SELECT project, session_id, max(last_message), argMax(event_id, last_message), argMax(build_id, last_message),
 			argMax(text = '', last_message)::Bool
 		FROM records_raw WHERE user = ? AND agent = ? AND kind = ? AND session_id IN ? GROUP BY project, session_id`,
-		string(schema.RecordDaily), table.Set(ids))
+		string(schema.RecordDaily), clickhouse.Set(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read how far %d sessions are flushed: %w", len(sessions), err)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -267,7 +267,7 @@ func TestHeldDaysReadNoText(t *testing.T) {
 		row(1, false, "before", 1), row(3, false, "after", 30), row(2, true, "edit", 200), row(4, false, "nothing", 0), row(5, false, "last", 4000),
 	}
 	for range 2 { // Rows that were written twice are the same rows.
-		require.NoError(t, table.Insert(t.Context(), m.conn,
+		require.NoError(t, clickhouse.Insert(t.Context(), m.conn,
 			"records_raw (user, agent, kind, date, seq, edited, reason, clock, text, text_sha256, text_bytes)", rows))
 	}
 	held, err := m.heldDays(t.Context(), m.user, m.agent, span{last: "2026-06-07"})

@@ -12,7 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -78,7 +78,7 @@ func (a *Activities) findMemories(ctx context.Context, in FindInput) (Found, err
 	}
 	args := []any{
 		string(schema.DreamIsRefused),
-		table.Set([]string{schema.CoreCommitted, schema.DreamFinished}), table.Set([]string{schema.EntryMaterialized, schema.EntryEvidenceSet}),
+		clickhouse.Set([]string{schema.CoreCommitted, schema.DreamFinished}), clickhouse.Set([]string{schema.EntryMaterialized, schema.EntryEvidenceSet}),
 		offset, string(schema.RecordDaily), first, found.Date, string(schema.DreamIsRefused),
 		int64(settled.Seconds()), maxMemories + 1,
 	}
@@ -89,7 +89,7 @@ func (a *Activities) findMemories(ctx context.Context, in FindInput) (Found, err
 			return found, fmt.Errorf("find memories: %w", err)
 		}
 		stream, rest := "", maxMemories+1
-		err = table.Query(ctx, a.conn, func(rows driver.Rows) error {
+		err = clickhouse.Query(ctx, a.conn, func(rows driver.Rows) error {
 			rest--
 			if err := rows.Scan(&stream); err != nil {
 				return err
@@ -112,7 +112,7 @@ func (a *Activities) findMemories(ctx context.Context, in FindInput) (Found, err
 // memoriesAfter returns the name of the stream that is so many memories further on, or lastMemory.
 func (a *Activities) memoriesAfter(ctx context.Context, after string, count int) (string, error) {
 	upTo := lastMemory
-	err := table.Query(ctx, a.conn, func(rows driver.Rows) error { return rows.Scan(&upTo) },
+	err := clickhouse.Query(ctx, a.conn, func(rows driver.Rows) error { return rows.Scan(&upTo) },
 		`SELECT DISTINCT stream FROM events_raw WHERE stream > ? AND stream < ? ORDER BY stream LIMIT 1 OFFSET ?`, after, lastMemory, count-1)
 	return upTo, err
 }

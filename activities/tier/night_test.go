@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -64,7 +64,7 @@ func (n *night) dream(t *testing.T, m Memory, ordinal int, status schema.DreamSt
 	if len(days) == 0 {
 		days = []string{n.today()}
 	}
-	require.NoError(t, table.Insert(t.Context(), n.conn, "dreams_raw (user, agent, ordinal, date, status, gathered, days)",
+	require.NoError(t, clickhouse.Insert(t.Context(), n.conn, "dreams_raw (user, agent, ordinal, date, status, gathered, days)",
 		[][]any{{m.User, m.Agent, uint32(ordinal), days[0], string(status), gathered, days}}))
 }
 
@@ -77,7 +77,7 @@ func (n *night) daily(t *testing.T, m Memory, date, text string, edited bool) {
 	var seq uint64
 	require.NoError(t, n.conn.QueryRow(t.Context(), `SELECT max(seq) FROM events_raw WHERE stream = ?`, stream).Scan(&seq))
 	n.flush(t, m, fmt.Sprint(seq, date))
-	require.NoError(t, table.Insert(t.Context(), n.conn, "records_raw (user, agent, kind, date, seq, edited, text, text_bytes)",
+	require.NoError(t, clickhouse.Insert(t.Context(), n.conn, "records_raw (user, agent, kind, date, seq, edited, text, text_bytes)",
 		[][]any{{m.User, m.Agent, string(schema.RecordDaily), date, seq + 1, edited, text, uint64(len(text))}}))
 }
 
@@ -258,7 +258,7 @@ func TestFindManyMemories(t *testing.T) {
 		stream := schema.MemoryStream(fmt.Sprintf("%03d", i)+strings.Repeat("<", 197), strings.Repeat("&", 200))
 		flushes = append(flushes, []any{fmt.Sprint(i), stream, uint64(1), schema.ContextFlushed, long.now})
 	}
-	require.NoError(t, table.Insert(t.Context(), long.conn, "events_raw (event_id, stream, seq, event_type, recorded_at)", flushes))
+	require.NoError(t, clickhouse.Insert(t.Context(), long.conn, "events_raw (event_id, stream, seq, event_type, recorded_at)", flushes))
 	require.Len(t, long.find(t, FindInput{}), 60)
 }
 

@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // Projector writes the tables of tiers. Every row is a function of one event, so the rows do not depend on how the events
 // are split into pages.
-type Projector struct{ conn table.Conn }
+type Projector struct{ conn clickhouse.Conn }
 
 // NewProjector returns the projector over the tables of a migrated database.
-func NewProjector(conn table.Conn) *Projector { return &Projector{conn} }
+func NewProjector(conn clickhouse.Conn) *Projector { return &Projector{conn} }
 
 // Name implements eventlog.Projector.
 func (p *Projector) Name() string { return "tiers" }
@@ -51,13 +51,13 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 			return err
 		}
 	}
-	if err := table.Insert(ctx, p.conn, recordColumns, rows.records); err != nil {
+	if err := clickhouse.Insert(ctx, p.conn, recordColumns, rows.records); err != nil {
 		return err
 	}
-	if err := table.Insert(ctx, p.conn, versionColumns, rows.versions); err != nil {
+	if err := clickhouse.Insert(ctx, p.conn, versionColumns, rows.versions); err != nil {
 		return err
 	}
-	return table.Insert(ctx, p.conn, finishedColumns, rows.dreams)
+	return clickhouse.Insert(ctx, p.conn, finishedColumns, rows.dreams)
 }
 
 // tierRows are the rows of a list of events.

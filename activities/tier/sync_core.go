@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
@@ -65,7 +65,7 @@ func (s *filesSync) basis(ctx context.Context, p memoryFile) (base coreBasis, be
 		WHERE user = ? AND agent = ? AND seq >= ? ORDER BY version`
 	file := hashText(p.file.Text)
 	var edits []int
-	err = table.Query(ctx, s.conn, func(r driver.Rows) error {
+	err = clickhouse.Query(ctx, s.conn, func(r driver.Rows) error {
 		var version uint32
 		var seq uint64
 		var read string

@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -88,7 +88,7 @@ func (s *filesSync) places(ctx context.Context) ([]memoryFile, error) {
 	rows := map[string]fileRow{}
 	seqs := map[placeName]uint64{{}: 0}
 	in := s.in
-	err := table.Query(ctx, s.conn, func(r driver.Rows) error {
+	err := clickhouse.Query(ctx, s.conn, func(r driver.Rows) error {
 		var what, name, hash, listed string
 		var seq, version uint64
 		if err := r.Scan(&what, &name, &hash, &seq, &listed, &version); err != nil {
@@ -227,7 +227,7 @@ func (s *filesSync) write(ctx context.Context) (written int, err error) {
 		rows = append(rows, []any{s.root.URL(), s.in.User, s.in.Agent, w.path, w.hash, w.seq, listed, now, w.row.version + 1})
 	}
 	const into = "memory_files_raw (root, user, agent, path, sha256, seq, listed, written_at, version)"
-	if err := table.Insert(ctx, s.conn, into, rows); err != nil {
+	if err := clickhouse.Insert(ctx, s.conn, into, rows); err != nil {
 		return written, err
 	}
 	return written, stopped

@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -94,18 +94,18 @@ type Origin struct {
 //
 // All rows of a key come from the same event, so that none is preferred: a query that takes the first of a key needs no
 // FINAL.
-type Tables struct{ conn table.Conn }
+type Tables struct{ conn clickhouse.Conn }
 
 // NewTables returns the tables of a migrated database.
-func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
+func NewTables(conn clickhouse.Conn) *Tables { return &Tables{conn} }
 
 // query runs a query whose first arguments are the user and the agent. Every read of one memory uses it, so that none
 // mixes memories. The agent may be empty, the user not.
 func (t *Tables) query(ctx context.Context, user, agent string, scan func(driver.Rows) error, sql string, args ...any) error {
-	if err := table.Required("user", user); err != nil {
+	if err := clickhouse.Required("user", user); err != nil {
 		return err
 	}
-	return table.Query(ctx, t.conn, scan, sql, append([]any{user, agent}, args...)...)
+	return clickhouse.Query(ctx, t.conn, scan, sql, append([]any{user, agent}, args...)...)
 }
 
 // Current returns the last version of core memory. If there is none, its Version is 0.
@@ -162,7 +162,7 @@ const coreColumns = `version, seq, event_id, ts, actor, request_id, parent, orig
 
 func (t *Tables) cores(ctx context.Context, user, agent, rest string, args ...any) ([]Core, error) {
 	var out []Core
-	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, c *Core) error {
+	err := t.query(ctx, user, agent, clickhouse.Rows(&out, func(rows driver.Rows, c *Core) error {
 		var version, parent, dream, restored uint32
 		var items, dropped string
 		err := rows.Scan(&version, &c.Seq, &c.EventID, &c.At, &c.Actor, &c.RequestID, &parent, (*string)(&c.Origin), &c.Reason, &c.Text,
@@ -198,7 +198,7 @@ const historySQL = `
 // History lists the versions of core memory without their texts, the newest first.
 func (t *Tables) History(ctx context.Context, user, agent string, limit, offset int) ([]VersionLine, error) {
 	var out []VersionLine
-	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, v *VersionLine) error {
+	err := t.query(ctx, user, agent, clickhouse.Rows(&out, func(rows driver.Rows, v *VersionLine) error {
 		var version, parent, dream, restored uint32
 		var items, added, removed uint64
 		err := rows.Scan(&version, &parent, (*string)(&v.Origin), &dream, &restored, &v.Date, &v.At, &v.Actor, &v.Reason, &items, &added, &removed)
@@ -232,7 +232,7 @@ const dreamColumns = `ordinal, seq, event_id, ts, date, status, reason, parent, 
 
 func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...any) ([]Dream, error) {
 	var out []Dream
-	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, d *Dream) error {
+	err := t.query(ctx, user, agent, clickhouse.Rows(&out, func(rows driver.Rows, d *Dream) error {
 		var ordinal, parent, version, carried uint32
 		var status, dropped, usage string
 		var days, hashes []string
@@ -258,7 +258,7 @@ func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...a
 // ReadDays returns, by date, the hash of the day's content as read by the last dream that was not refused.
 func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]string, error) {
 	out := map[string]string{}
-	err := t.query(ctx, user, agent, table.Map(out, func(rows driver.Rows, date, hash *string) error { return rows.Scan(date, hash) }),
+	err := t.query(ctx, user, agent, clickhouse.Map(out, func(rows driver.Rows, date, hash *string) error { return rows.Scan(date, hash) }),
 		`SELECT day, argMax(hash, ordinal) FROM dreams_raw ARRAY JOIN days AS day, day_hashes AS hash
 		WHERE user = ? AND agent = ? AND status != ? GROUP BY day`, string(schema.DreamIsRefused))
 	if err != nil {
@@ -272,10 +272,10 @@ func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]s
 func (t *Tables) Records(ctx context.Context, user, agent string, kind schema.RecordKind, dates ...string) ([]Record, error) {
 	where, args := "user = ? AND agent = ? AND kind = ?", []any{string(kind)}
 	if len(dates) > 0 {
-		where, args = where+" AND date IN ?", append(args, table.Set(dates))
+		where, args = where+" AND date IN ?", append(args, clickhouse.Set(dates))
 	}
 	var out []Record
-	err := t.query(ctx, user, agent, table.Rows(&out, func(rows driver.Rows, r *Record) error {
+	err := t.query(ctx, user, agent, clickhouse.Rows(&out, func(rows driver.Rows, r *Record) error {
 		var first, last int64
 		err := rows.Scan(&r.Date, &r.Seq, &r.EventID, &r.At, &r.Edited, &r.Text, &r.Read, (*string)(&r.Reason), &r.Clock, &r.Project,
 			&r.SessionID, &first, &last, &r.Summarizer)
@@ -295,7 +295,7 @@ func (t *Tables) Origins(ctx context.Context, user, agent string, ids []string) 
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := t.query(ctx, user, agent, table.Map(out, func(rows driver.Rows, id *string, o *Origin) error {
+	err := t.query(ctx, user, agent, clickhouse.Map(out, func(rows driver.Rows, id *string, o *Origin) error {
 		var version uint32
 		err := rows.Scan(id, (*string)(&o.Kind), &o.Edited, &o.Date, &o.Clock, &o.Project, &o.SessionID, &o.Summarizer, &version)
 		o.Version = int(version)
@@ -304,7 +304,7 @@ func (t *Tables) Origins(ctx context.Context, user, agent string, ids []string) 
 		WHERE user = ? AND agent = ? AND event_id IN ?
 		UNION ALL
 		SELECT event_id, '', true, '', '', '', '', '', version FROM core_versions_raw WHERE user = ? AND agent = ? AND event_id IN ?`,
-		table.Set(ids), user, agent, table.Set(ids))
+		clickhouse.Set(ids), user, agent, clickhouse.Set(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
@@ -322,7 +322,7 @@ type RefusedDreams struct {
 // Refused counts, in all memories, the last dreams that were refused.
 func (t *Tables) Refused(ctx context.Context) (RefusedDreams, error) {
 	var r RefusedDreams
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var memories, refused uint64
 		err := rows.Scan(&memories, &refused, &r.User, &r.Agent)
 		r.Memories, r.Refused = int(memories), int(refused)

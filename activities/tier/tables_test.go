@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -82,7 +82,7 @@ func (b *tierBench) rows(t testing.TB) []string {
 	t.Helper()
 	var out []string
 	for _, owned := range NewProjector(b.conn).Tables() {
-		require.NoError(t, table.Query(context.Background(), b.conn, func(rows driver.Rows) error {
+		require.NoError(t, clickhouse.Query(context.Background(), b.conn, func(rows driver.Rows) error {
 			var row string
 			err := rows.Scan(&row)
 			out = append(out, owned.Name+" "+row)

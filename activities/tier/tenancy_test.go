@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -113,6 +113,6 @@ func TestI10EmptyMemoryIsRefused(t *testing.T) {
 		"origins":  func() error { _, err := tables.Origins(ctx, "", "", []string{"x"}); return err },
 		"flushes":  func() error { _, err := tables.lastFlushes(ctx, []schema.SessionKey{{SessionID: "s"}}); return err },
 	} {
-		require.ErrorIs(t, read(), table.ErrNoScope, name)
+		require.ErrorIs(t, read(), clickhouse.ErrNoScope, name)
 	}
 }

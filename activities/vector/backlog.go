@@ -7,7 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -21,15 +21,15 @@ type Backlog struct {
 
 // ReadBacklog counts the rows of the embedding versions, in one query. Give those in use, see [Indexes.Versions]: no writer takes the
 // pending rows of a version that was replaced.
-func ReadBacklog(ctx context.Context, conn table.Conn, versions []string) (b Backlog, err error) {
+func ReadBacklog(ctx context.Context, conn clickhouse.Conn, versions []string) (b Backlog, err error) {
 	var indexes []string
 	for _, version := range versions {
 		indexes = append(indexes, schema.Indexes(version)...)
 	}
 	var pending, permanent uint64
-	err = table.Query(ctx, conn, func(rows driver.Rows) error { return rows.Scan(&pending, &permanent, &b.Oldest) },
+	err = clickhouse.Query(ctx, conn, func(rows driver.Rows) error { return rows.Scan(&pending, &permanent, &b.Oldest) },
 		`SELECT countIf(NOT permanent), countIf(permanent), minIf(created_at, NOT permanent) FROM vector_outbox
-		WHERE embedding_version IN ? AND status != 'done'`, table.Set(indexes))
+		WHERE embedding_version IN ? AND status != 'done'`, clickhouse.Set(indexes))
 	if err != nil {
 		return Backlog{}, fmt.Errorf("count vector outbox: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -18,7 +18,7 @@ func TestBacklogOfVersionsInUse(t *testing.T) {
 	row := func(item, index, status string, permanent bool, created time.Time) []any {
 		return []any{item, "entry", item, index, "p", status, permanent, created, uint64(1)}
 	}
-	require.NoError(t, table.Insert(t.Context(), conn, "vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status, permanent, created_at, version)",
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status, permanent, created_at, version)",
 		[][]any{
 			row("1", "old", "pending", false, start.Add(-time.Hour)), row("2", "old", "failed", true, start), row("3", schema.MessageIndex("old"), "pending", false, start),
 			row("4", "used", "pending", false, start), row("5", schema.MessageIndex("next"), "failed", true, start), row("6", "next", "done", false, start),

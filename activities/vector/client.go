@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/spans"
 	"axiommind/activities/vector/store"
 	"axiommind/schema"
@@ -104,7 +104,7 @@ func (c *Client) Ready(ctx context.Context) (version string, err error) {
 		if ctx.Err() == nil || err == nil {
 			err = probeErr
 		}
-		if Unauthorized(err) || statusOf(err) == http.StatusBadRequest || eventlog.Untrusted(err) ||
+		if Unauthorized(err) || statusOf(err) == http.StatusBadRequest || clickhouse.Untrusted(err) ||
 			c.patience != nil && time.Since(begun) > c.patience(err) {
 			return "", err
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
@@ -420,7 +420,7 @@ func TestI10SearchWithoutProjectIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	for _, kinds := range [][]string{nil, {schema.ItemEntry}, {schema.ItemTaskTitle}, {schema.ItemFact, schema.ItemEntry}} {
 		_, err := client.Hybrid(t.Context(), HybridQuery{Collection: "C", Filter: Filter{Kinds: kinds, User: "ann"}, Text: "dog", Limit: 1})
-		require.ErrorIs(t, err, table.ErrNoScope, "%q", kinds)
+		require.ErrorIs(t, err, clickhouse.ErrNoScope, "%q", kinds)
 	}
 }
 

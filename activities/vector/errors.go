@@ -8,7 +8,7 @@ import (
 
 	"github.com/weaviate/weaviate-go-client/v4/weaviate/fault"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -40,7 +40,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // Retryable reports whether the same call may succeed later.
 func (e *Error) Retryable() bool {
 	switch {
-	case errors.Is(e.cause, ErrCollection), eventlog.Untrusted(e.cause):
+	case errors.Is(e.cause, ErrCollection), clickhouse.Untrusted(e.cause):
 		return false
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests:
 		return true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -105,7 +105,7 @@ func (s *FactSource) After(ctx context.Context, project, id string, limit int) (
 	var out []Item
 	for project == FactsProject && len(out) < limit {
 		var ids []string
-		err := table.Query(ctx, s.conn, table.Column(&ids), `SELECT DISTINCT event_id FROM events_raw WHERE event_type IN ? AND startsWith(stream, ?) AND event_id > ?
+		err := clickhouse.Query(ctx, s.conn, clickhouse.Column(&ids), `SELECT DISTINCT event_id FROM events_raw WHERE event_type IN ? AND startsWith(stream, ?) AND event_id > ?
 			ORDER BY event_id LIMIT ?`, factEvents, schema.MemoryPrefix, id, limit)
 		if err != nil {
 			return nil, fmt.Errorf("list facts: %w", err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	language "axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -57,7 +57,7 @@ func (q HybridQuery) check() error {
 	if q.Project == FactsProject && slices.Equal(q.Filter.Kinds, []string{schema.ItemFact}) {
 		return nil
 	}
-	if err := table.Required("project", q.Project); err != nil {
+	if err := clickhouse.Required("project", q.Project); err != nil {
 		return fmt.Errorf("search %q: %w", q.Collection, err)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -55,7 +55,7 @@ func (x *Indexes) KeepIdle(ctx context.Context, idle time.Duration, state IdleSt
 // that fails holds up no other one. A search leaves an event, unless usage is not noted.
 func (x *Indexes) Rest(ctx context.Context, idle time.Duration, state IdleState) (int, error) {
 	var projects []string
-	err := table.Query(ctx, x.conn, table.Column(&projects), `SELECT project FROM events_raw WHERE project != ''
+	err := clickhouse.Query(ctx, x.conn, clickhouse.Column(&projects), `SELECT project FROM events_raw WHERE project != ''
 		GROUP BY project HAVING max(recorded_at) < now64(6) - toIntervalSecond(?)`, int64(idle.Seconds()))
 	if err != nil || len(projects) == 0 {
 		return 0, err

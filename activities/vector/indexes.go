@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -257,14 +257,14 @@ func Waiting(ctx context.Context, conn driver.Conn, version, user string, projec
 	if user != "" {
 		memories = schema.MemoryStream(user, "")
 	}
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := clickhouse.Query(ctx, conn, func(rows driver.Rows) error {
 		var n uint64
 		err := rows.Scan(&n)
 		waiting = int(n) //nolint:gosec // rows of a table
 		return err
 	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN $1 AND (status = 'pending' OR status = 'failed' AND NOT permanent)
 			AND (project IN $2 OR $3 AND project = '' AND item_id IN (SELECT event_id FROM events_raw WHERE $3 AND startsWith(stream, $4)))`,
-		schema.Indexes(version), table.Set(projects), user != "", memories)
+		schema.Indexes(version), clickhouse.Set(projects), user != "", memories)
 	if err != nil {
 		return 0, fmt.Errorf("count the items that are not indexed yet: %w", err)
 	}

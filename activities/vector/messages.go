@@ -10,7 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -157,7 +157,7 @@ func (s *MessageSource) places(ctx context.Context, after [2]string, inclusive b
 		relation = ">="
 	}
 	var out [][2]string
-	err := table.Query(ctx, s.conn, table.Rows(&out, func(rows driver.Rows, p *[2]string) error { return rows.Scan(&p[0], &p[1]) }),
+	err := clickhouse.Query(ctx, s.conn, clickhouse.Rows(&out, func(rows driver.Rows, p *[2]string) error { return rows.Scan(&p[0], &p[1]) }),
 		`SELECT DISTINCT project, event_id FROM events_raw
 		WHERE event_type = ? AND (project, event_id) `+relation+` (?, ?) ORDER BY project, event_id LIMIT ?`,
 		schema.SessionIngested, after[0], after[1], eventsAtOnce)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 )
 
@@ -128,7 +128,7 @@ func (o *Outbox) byJob(ctx context.Context, jobIDs []string) ([]Row, error) {
 
 func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, error) {
 	var out []Row
-	err := table.Query(ctx, o.conn, table.Rows(&out, func(found driver.Rows, r *Row) error {
+	err := clickhouse.Query(ctx, o.conn, clickhouse.Rows(&out, func(found driver.Rows, r *Row) error {
 		var attempts uint32
 		err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, (*string)(&r.Status), &r.Error, &attempts,
 			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Urgency, &r.Rank)
@@ -186,7 +186,7 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 			uint32(r.Attempts), r.Permanent, r.ContentHash, r.BuildID, r.CreatedAt, r.UpdatedAt, r.Urgency, r.Rank,
 		}
 	}
-	return table.Insert(ctx, conn, `vector_outbox_raw (job_id, item_kind, item_id,
+	return clickhouse.Insert(ctx, conn, `vector_outbox_raw (job_id, item_kind, item_id,
 		embedding_version, project, status, error, attempts, permanent, content_hash, build_id, created_at, updated_at,
 		urgency, version)`, values)
 }
@@ -194,7 +194,7 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 // projects returns the projects with rows, in the order of their names, and the number of their rows that are done.
 func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
 	var out []projectCount
-	err := table.Query(ctx, o.conn, table.Rows(&out, func(rows driver.Rows, p *projectCount) error {
+	err := clickhouse.Query(ctx, o.conn, clickhouse.Rows(&out, func(rows driver.Rows, p *projectCount) error {
 		var done uint64
 		err := rows.Scan(&p.Project, &done)
 		p.Done = int(done)
@@ -258,7 +258,7 @@ func (o *Outbox) digestOf(ctx context.Context, project string) (digest, error) {
 
 func (o *Outbox) digestsWhere(ctx context.Context, where string, args ...any) ([]projectDigest, error) {
 	var out []projectDigest
-	err := table.Query(ctx, o.conn, table.Rows(&out, func(rows driver.Rows, p *projectDigest) error {
+	err := clickhouse.Query(ctx, o.conn, clickhouse.Rows(&out, func(rows driver.Rows, p *projectDigest) error {
 		return rows.Scan(&p.Project, &p.Count, &p.Sums[0], &p.Sums[1], &p.Sums[2], &p.Sums[3])
 	}), `SELECT project, countIf(status = 'done'),
 		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 1, 16))), status = 'done'),
@@ -275,7 +275,7 @@ func (o *Outbox) digestsWhere(ctx context.Context, where string, args ...any) ([
 // Projects returns how many items of each project are indexed.
 func (o *Outbox) Projects(ctx context.Context) (map[string]uint64, error) {
 	done := map[string]uint64{}
-	err := table.Query(ctx, o.conn, table.Map(done, func(rows driver.Rows, project *string, n *uint64) error {
+	err := clickhouse.Query(ctx, o.conn, clickhouse.Map(done, func(rows driver.Rows, project *string, n *uint64) error {
 		return rows.Scan(project, n)
 	}), `SELECT toString(project), count() FROM vector_outbox_raw FINAL
 		WHERE embedding_version = ? AND status = ? GROUP BY project`, o.version, string(schema.OutboxDone))

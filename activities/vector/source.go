@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -30,7 +30,7 @@ type EntrySource struct {
 }
 
 // NewEntrySource returns the source over a migrated database and its log.
-func NewEntrySource(conn table.Conn, log Events) *EntrySource {
+func NewEntrySource(conn clickhouse.Conn, log Events) *EntrySource {
 	return &EntrySource{entry.NewReader(conn), log}
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/llm"
 	"axiommind/activities/spans"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -90,7 +90,7 @@ func (s *TitleSource) After(ctx context.Context, project, id string, limit int) 
 
 func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
 	var out []Item
-	err := table.Query(ctx, s.conn, table.Rows(&out, func(rows driver.Rows, item *Item) error {
+	err := clickhouse.Query(ctx, s.conn, clickhouse.Rows(&out, func(rows driver.Rows, item *Item) error {
 		var event schema.Event
 		err := rows.Scan(&event.ID, &event.Type, &event.Project, &event.Seq, &event.Payload)
 		if err == nil {

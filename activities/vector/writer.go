@@ -13,6 +13,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -249,7 +250,7 @@ func (w *Writer) outage(ctx context.Context, todo []*work, err error) error {
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	said := eventlog.Readable(err).Error()
+	said := clickhouse.Readable(err).Error()
 	redact.Strings(&said) // An error may quote an item's text.
 	var pending []*work
 	for _, t := range todo {

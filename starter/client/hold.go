@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -47,7 +48,7 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 		return q, invalid(err)
 	}
 	err = fmt.Errorf("store the messages: %w", err)
-	if eventlog.Retryable(err) {
+	if clickhouse.Retryable(err) {
 		return q, unavailable(err)
 	}
 	return q, err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
@@ -257,7 +258,7 @@ func stored(find func(context.Context, driver.Conn, Request) ([]Suggestion, erro
 			return nil
 		}
 		// There is no retry if the server is unreachable.
-		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster})
+		conn, err := clickhouse.Connect(ctx, cfg.ClickHouseDSN, clickhouse.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster})
 		if err != nil {
 			return nil
 		}

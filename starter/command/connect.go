@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/spans"
 	"axiommind/schema"
@@ -130,7 +130,7 @@ func NotUp(err error) error {
 	switch {
 	case errors.Is(err, settings.ErrInvalid):
 		return BadUsage(err)
-	case eventlog.Refused(err), errors.Is(err, settings.ErrRefused):
+	case clickhouse.Refused(err), errors.Is(err, settings.ErrRefused):
 		return err
 	}
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)

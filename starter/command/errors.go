@@ -12,12 +12,11 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 )
@@ -82,7 +81,7 @@ func (a *App) Complain(err error) {
 
 // Reason returns the error in plain words. The request that a driver sent and the names of library layers are removed, and
 // long quoted texts are cut.
-func Reason(err error) string { return PlainWords(eventlog.Readable(err).Error()) }
+func Reason(err error) string { return PlainWords(clickhouse.Readable(err).Error()) }
 
 // jargon maps the wording of libraries to plain words.
 var jargon = []struct {
@@ -126,7 +125,7 @@ func cutQuoted(text string) string {
 // IsUsage reports whether the command line or its input is wrong.
 func IsUsage(err error) bool {
 	var usage usageError
-	return errors.As(err, &usage) || errors.Is(err, table.ErrNoScope)
+	return errors.As(err, &usage) || errors.Is(err, clickhouse.ErrNoScope)
 }
 
 // IsMissing reports whether an id names nothing, or nothing in its project.

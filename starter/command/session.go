@@ -8,7 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/client"
 )
@@ -57,7 +57,7 @@ func FindAnySession(ctx context.Context, conn driver.Conn, scope schema.SessionK
 
 func sessionAmong(ctx context.Context, conn driver.Conn, scope schema.SessionKey, all bool) (string, error) {
 	given := strings.TrimSuffix(scope.SessionID, "…")
-	if len(given) < table.MinPrefix {
+	if len(given) < clickhouse.MinPrefix {
 		return scope.SessionID, nil
 	}
 	f := build.Filter{Project: scope.Project, User: scope.User, Agent: scope.Agent, All: all, Limit: maxSessions}
@@ -80,11 +80,11 @@ func sessionAmong(ctx context.Context, conn driver.Conn, scope schema.SessionKey
 	case 1:
 		return ids[0], nil
 	}
-	named := table.Prefix{What: "session", Given: scope.SessionID}
+	named := clickhouse.Prefix{What: "session", Given: scope.SessionID}
 	for i, id := range ids {
 		ids[i] = Unbroken(id)
 	}
-	return "", BadUsage(named.Several(ids[:min(len(ids), table.MostPrefixed)]))
+	return "", BadUsage(named.Several(ids[:min(len(ids), clickhouse.MostPrefixed)]))
 }
 
 // KnownSession returns an error if the session does not exist.

@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/graduate"
 	"axiommind/activities/queue"
-	"axiommind/activities/table"
 	"axiommind/activities/vector"
 )
 
@@ -140,7 +140,7 @@ func (c counted) warn(fresh bool, logger *slog.Logger) {
 
 // database is the source of the counts.
 type database struct {
-	conn table.Conn
+	conn clickhouse.Conn
 	// versions returns the embedding versions in use.
 	versions func(context.Context) ([]string, error)
 	now      func() time.Time

@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
-	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -29,7 +29,7 @@ import (
 
 // countedConn counts queries.
 type countedConn struct {
-	table.Conn
+	clickhouse.Conn
 	queries atomic.Int64
 }
 
@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	insert := func(project, id string) {
-		require.NoError(t, table.Insert(t.Context(), conn, "entries_raw (project, entry_id, entry_type, title, stage, status, created_ts)",
+		require.NoError(t, clickhouse.Insert(t.Context(), conn, "entries_raw (project, entry_id, entry_type, title, stage, status, created_ts)",
 			[][]any{{project, id, "fact", "T", "working", "active", time.Unix(1, 0)}}))
 	}
 	insert("p", "1")
@@ -106,13 +106,13 @@ func TestMetrics(t *testing.T) {
 	require.Contains(t, text, `axiommind_builds_total{class="setup",status="failed"} 0`)
 }
 
-func testDatabase(conn table.Conn, now func() time.Time) database {
+func testDatabase(conn clickhouse.Conn, now func() time.Time) database {
 	return database{conn, func(context.Context) ([]string, error) { return []string{"v1"}, nil }, now}
 }
 
 // blockedConn answers no query before its context ends.
 type blockedConn struct {
-	table.Conn
+	clickhouse.Conn
 	asked chan struct{}
 }
 
@@ -187,7 +187,7 @@ func TestMetricsOfBacklogs(t *testing.T) {
 	row := func(item, status string, permanent bool, created time.Time) []any {
 		return []any{item, "entry", item, "v1", "p", status, permanent, created, uint64(1)}
 	}
-	require.NoError(t, table.Insert(t.Context(), conn, "vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status, permanent, created_at, version)",
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status, permanent, created_at, version)",
 		[][]any{
 			row("1", "pending", false, now.Add(-time.Minute)), row("2", "failed", false, now.Add(-time.Hour)), row("3", "failed", true, now.Add(-time.Hour*9)),
 			row("4", "done", false, now.Add(-time.Hour*9)),

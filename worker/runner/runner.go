@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/batch"
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/erase"
@@ -75,7 +76,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	}
 	defer stores.Close()
 	defer meters.close()
-	applied, err := eventlog.Migrate(ctx, stores.ClickHouse)
+	applied, err := clickhouse.Migrate(ctx, stores.ClickHouse)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
@@ -124,7 +124,7 @@ const (
 )
 
 // ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
-func (c *Config) ClickHouseAddress() string { return eventlog.Address(c.ClickHouseDSN) }
+func (c *Config) ClickHouseAddress() string { return clickhouse.Address(c.ClickHouseDSN) }
 
 // Flags adds the flags of the settings that every program has.
 func (c *Config) Flags(f *pflag.FlagSet) {

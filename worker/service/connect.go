@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/spans"
@@ -104,8 +105,8 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 		return nil, err
 	}
 	err = retryConnect(ctx, cfg.Servers, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
-		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster, UsageDays: cmp.Or(cfg.UsageDays, eventlog.UsageForGood)})
-		if err != nil && !eventlog.Retryable(err) {
+		conn, err = clickhouse.Connect(ctx, cfg.ClickHouseDSN, clickhouse.ConnectOptions{RootCAs: roots, Cluster: cfg.Cluster, UsageDays: cmp.Or(cfg.UsageDays, clickhouse.UsageForGood)})
+		if err != nil && !clickhouse.Retryable(err) {
 			return permanent{settings.Explain(cfg.ClickHouseAddress(), err)}
 		}
 		return settings.Explain(cfg.ClickHouseAddress(), err)
@@ -254,7 +255,7 @@ func RegisterSearchAttributes(ctx context.Context, c client.Client, namespace st
 // LogReadable is for [slog.HandlerOptions]: the errors that are logged are readable ones, which quote no message.
 func LogReadable(_ []string, a slog.Attr) slog.Attr {
 	if err, is := a.Value.Any().(error); is {
-		a.Value = slog.StringValue(eventlog.Readable(err).Error())
+		a.Value = slog.StringValue(clickhouse.Readable(err).Error())
 	}
 	return a
 }

@@ -6,8 +6,9 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/clickhouse"
 )
 
 // Values that ClickHouse quotes from a row do not get into the log of a worker.

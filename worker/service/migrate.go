@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"axiommind/activities/eventlog"
-	"axiommind/activities/eventlog/cluster"
+	"axiommind/activities/clickhouse"
+	"axiommind/activities/clickhouse/cluster"
 )
 
 // Migration brings ClickHouse's database up to date, and makes the roles of its users.
 type Migration struct {
-	// Grants makes the roles: see [eventlog.Grant].
+	// Grants makes the roles: see [clickhouse.Grant].
 	Grants bool
 	// PrintGrants prints the statements that make the roles, and changes nothing.
 	PrintGrants bool
@@ -25,7 +25,7 @@ type Migration struct {
 // Flags adds the flags of the migration.
 func (m *Migration) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&m.Grants, "grants", false, fmt.Sprintf("make the roles %s, %s and %s, with the rights that each needs",
-		eventlog.RoleWorker, eventlog.RoleReader, eventlog.RoleEraser))
+		clickhouse.RoleWorker, clickhouse.RoleReader, clickhouse.RoleEraser))
 	f.BoolVar(&m.PrintGrants, "print-grants", false, "print the statements that make these roles, and change nothing")
 }
 
@@ -42,11 +42,11 @@ func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, ou
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	applied, err := eventlog.Migrate(ctx, conn)
+	applied, err := clickhouse.Migrate(ctx, conn)
 	if err != nil {
 		return err
 	}
-	kept, err := eventlog.KeepUsage(ctx, conn)
+	kept, err := clickhouse.KeepUsage(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, ou
 	if !m.Grants {
 		return nil
 	}
-	roles, err := eventlog.Grant(ctx, conn)
+	roles, err := clickhouse.Grant(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,12 @@ func usageTime(days int) string {
 }
 
 func printGrants(cfg Config, out io.Writer) error {
-	database, err := eventlog.DatabaseOf(cfg.ClickHouseDSN)
+	database, err := clickhouse.DatabaseOf(cfg.ClickHouseDSN)
 	if err != nil {
 		return err
 	}
 	on := cluster.Target{Name: cfg.Cluster, Database: database}
-	roles, err := eventlog.RolesOn(on)
+	roles, err := clickhouse.RolesOn(on)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
 	"axiommind/activities/vector/store/weaviate"
@@ -83,7 +84,7 @@ func check(t *testing.T, env environment, mistakes map[string]mistake, secrets [
 			}
 			if !m.waits {
 				require.Less(t, time.Since(begun), cfg.ConnectTimeout)
-				require.True(t, eventlog.Refused(err) || errors.Is(err, settings.ErrRefused))
+				require.True(t, clickhouse.Refused(err) || errors.Is(err, settings.ErrRefused))
 			}
 		})
 	}
@@ -116,7 +117,7 @@ func TestTLSClickHouse(t *testing.T) {
 		read = append(read, string(e.Payload))
 	}
 	require.Equal(t, []string{`{"a":"b"}`}, read)
-	neighbor, err := conn.(eventlog.Neighbor).Neighbor(t.Context(), strings.TrimPrefix(plain.Path, "/"))
+	neighbor, err := conn.(clickhouse.Neighbor).Neighbor(t.Context(), strings.TrimPrefix(plain.Path, "/"))
 	require.NoError(t, err, "a rebuild reaches the database beside it in the same way")
 	require.NoError(t, neighbor.Close())
 	for i, key := range front.Headers("X-ClickHouse-Key") {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
@@ -112,8 +112,8 @@ func TestAddressesAreForgotten(t *testing.T) {
 
 func TestStoreOfAnotherVersion(t *testing.T) {
 	t.Parallel()
-	err := otherVersion("/데이터", fmt.Errorf("prepare: migration 2: %w", eventlog.ErrSchema))
-	require.ErrorIs(t, err, eventlog.ErrSchema)
+	err := otherVersion("/데이터", fmt.Errorf("prepare: migration 2: %w", clickhouse.ErrSchema))
+	require.ErrorIs(t, err, clickhouse.ErrSchema)
 	require.ErrorContains(t, err, "move that directory away")
 	require.ErrorContains(t, err, "in /데이터.")
 	require.Equal(t, io.EOF, otherVersion("/data", io.EOF))

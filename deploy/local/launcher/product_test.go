@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/e5"
 	"axiommind/activities/llm/onnx"
@@ -53,7 +53,7 @@ func TestNamesAreThoseOfTheProduct(t *testing.T) {
 	require.Equal(t, located.LocalVariable, localVariable)
 	require.Equal(t, service.LocalWeaviateKey, localKeyName)
 	require.Equal(t, service.Version(), version())
-	require.Contains(t, eventlog.ErrSchema.Error(), otherSchema)
+	require.Contains(t, clickhouse.ErrSchema.Error(), otherSchema)
 	require.Contains(t, e5.ErrNoLibrary.Error(), noEmbedder)
 	require.Greater(t, workerStop, service.DefaultStopTimeout)
 	require.Equal(t, located.Prefix+"CONFIG", configVariable)

@@ -8,13 +8,16 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"axiommind/activities/eventlog"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/install"
 	"axiommind/deploy/local/stack"
 	"axiommind/schema"
@@ -29,6 +32,32 @@ func Database(t testing.TB) string {
 	t.Cleanup(func() { run(t, dsn, "DROP DATABASE "+name+" SYNC") })
 	dsn.Path = "/" + name
 	return dsn.String()
+}
+
+// NamedDatabase returns a connection to a fresh database whose name ends with the one given, in any characters.
+func NamedDatabase(t testing.TB, name string) driver.Conn {
+	t.Helper()
+	dsn := Database(t)
+	admin, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name = path.Base(dsn) + "_" + name
+	if err := admin.Exec(t.Context(), "CREATE DATABASE "+clickhouse.Identifier(name)); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := admin.(clickhouse.Neighbor).Neighbor(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		if err := admin.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE "+clickhouse.Identifier(name)+" SYNC"); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	return conn
 }
 
 // MigratedDatabase is [Database] with the tables of the event log and its projections, all empty. ClickHouse takes far
@@ -202,12 +231,12 @@ func (d *pooled) look() (fingerprint string, written []string, err error) {
 }
 
 func migrate(ctx context.Context, dsn string) error {
-	conn, err := eventlog.Connect(ctx, dsn, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(ctx, dsn, clickhouse.ConnectOptions{})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	_, err = eventlog.Migrate(ctx, conn)
+	_, err = clickhouse.Migrate(ctx, conn)
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stack"
 )
 
@@ -55,7 +55,7 @@ func Restricted(t *testing.T, database string, grants []string, prepare func(dsn
 	func() {
 		s, dsn := start()
 		defer s.Stop()
-		run(t, dsn, "CREATE DATABASE "+eventlog.Identifier(database))
+		run(t, dsn, "CREATE DATABASE "+clickhouse.Identifier(database))
 		dsn.Path = "/" + database
 		if err := migrate(t.Context(), dsn.String()); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -28,7 +28,7 @@ func diffCommand(a *command.App) *cobra.Command {
 		}
 		d, err := build.Compare(ctx, conn, args[0], args[1])
 		if err != nil {
-			return asUsage(err, build.ErrNotFound, table.ErrAmbiguous, build.ErrOtherSession)
+			return asUsage(err, build.ErrNotFound, clickhouse.ErrAmbiguous, build.ErrOtherSession)
 		}
 		return a.Print(d, func(w io.Writer) error { return printDiff(w, d) })
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/starter/command"
 )
 
@@ -30,7 +30,7 @@ func replayCommand(a *command.App) *cobra.Command {
 		}
 		replayed, err := build.Replay(ctx, conn, args[0])
 		if err != nil {
-			return asUsage(err, build.ErrNotFound, table.ErrAmbiguous, build.ErrUnfinished)
+			return asUsage(err, build.ErrNotFound, clickhouse.ErrAmbiguous, build.ErrUnfinished)
 		}
 		if err := a.Print(replayed, func(w io.Writer) error { return printReplay(w, replayed) }); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -126,7 +126,7 @@ func retry(ctx context.Context, a *command.App, conn driver.Conn, o *retryOption
 func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 	for i, id := range o.Builds {
 		run, err := build.Find(ctx, conn, id)
-		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+		if errors.Is(err, build.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
 			return command.BadUsage(err)
 		}
 		if err != nil {

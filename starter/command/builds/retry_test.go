@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -202,10 +203,10 @@ func testRetryOfWrongInput(t *testing.T) {
 func testInterruptedBuilds(t *testing.T) {
 	t.Parallel()
 	c := commandtest.NewCLI(t)
-	conn, err := eventlog.Connect(t.Context(), c.Config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), c.Config(t).ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	_, err = eventlog.Migrate(t.Context(), conn)
+	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	log := eventlog.New(conn, eventlog.Options{})
 	tc, err := client.Dial(client.Options{HostPort: c.Servers[1], Namespace: c.Servers[3], Logger: commandtest.Quiet})

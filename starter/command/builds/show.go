@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/build"
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/facts"
@@ -32,7 +32,7 @@ func showCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		run, err := build.Find(ctx, conn, args[0])
-		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+		if errors.Is(err, build.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
 			return command.BadUsage(err)
 		}
 		if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm/rules"
@@ -216,7 +217,7 @@ func (c *CLI) FirstHit(t *testing.T, query string, flags ...string) retrieve.Hit
 // EntryOf reads an entry of the project by its title.
 func (c *CLI) EntryOf(t *testing.T, title string) entry.Row {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), c.Config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), c.Config(t).ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	rows, err := entry.NewReader(conn).Read(t.Context(), entry.InProject(c.Project), entry.Whole)

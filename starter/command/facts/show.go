@@ -9,10 +9,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
-	"axiommind/activities/table"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
 )
@@ -27,7 +27,7 @@ type shownFact struct {
 // resolveFact returns the fact whose id begins with given.
 func resolveFact(ctx context.Context, t *fact.Tables, o *command.Owner, given string) (fact.Fact, error) {
 	f, err := t.Resolve(ctx, o.User, o.Agent, given)
-	if errors.Is(err, fact.ErrFactNotFound) || errors.Is(err, table.ErrAmbiguous) {
+	if errors.Is(err, fact.ErrFactNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
 		err = command.BadUsage(err)
 	}
 	return f, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/task"
@@ -206,7 +206,7 @@ func requireNothingPlanted(t *testing.T, ordersOfCarrier int, model *obedient, m
 	requireOwnDecisions(c, t)
 	requireNothingDreamt(c, t, user)
 
-	conn, err := eventlog.Connect(t.Context(), c.Config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), c.Config(t).ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	var planted, proven, verified, users uint64

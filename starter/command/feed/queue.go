@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	temporal "go.temporal.io/sdk/client"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -45,7 +45,7 @@ func queueID(o *command.Owner) string { return schema.WorkflowID(schema.QueueStr
 
 // readQueue queries the state of a queue. A queue that is not running has none.
 func readQueue(ctx context.Context, c temporal.Client, o *command.Owner) (state schema.QueueState, runs bool, err error) {
-	if err := table.Required("user", o.User); err != nil {
+	if err := clickhouse.Required("user", o.User); err != nil {
 		return state, false, fmt.Errorf("ask a queue: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, command.AnswerPatience)

@@ -10,12 +10,12 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 	"axiommind/starter/command"
@@ -119,18 +119,18 @@ func (s *mcpServer) nothingFound(r memory.SearchResult) string {
 
 // find returns the entry with the handle if it belongs to the server's project and user.
 func (s *mcpServer) find(ctx context.Context, conn driver.Conn, handle string) (row entry.Row, err error) {
-	named := table.Prefix{What: "memory", Where: "this memory", Given: handle, NotFound: entry.ErrNotFound}
+	named := clickhouse.Prefix{What: "memory", Where: "this memory", Given: handle, NotFound: entry.ErrNotFound}
 	if !named.Long() {
 		return row, named.Missing("as search prints it")
 	}
-	rows, err := entry.NewReader(conn).Read(ctx, s.mine().Prefix(named.Text()).Limit(table.MostPrefixed), entry.Whole)
+	rows, err := entry.NewReader(conn).Read(ctx, s.mine().Prefix(named.Text()).Limit(clickhouse.MostPrefixed), entry.Whole)
 	if err != nil {
 		return row, err
 	}
 	if len(rows) == 0 {
 		return row, named.Missing("as search prints it")
 	}
-	return table.Choose(named, rows, func(r entry.Row) string { return r.ID })
+	return clickhouse.Choose(named, rows, func(r entry.Row) string { return r.ID })
 }
 
 // mine selects the entries of the server's project and user.

@@ -10,10 +10,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/schema"
@@ -139,7 +139,7 @@ func advise(tool string, err error) string {
 	switch {
 	case errors.Is(err, entry.ErrNotFound):
 		next = "Call search, and give a handle that it prints."
-	case errors.Is(err, table.ErrAmbiguous), errors.Is(err, task.ErrAmbiguous):
+	case errors.Is(err, clickhouse.ErrAmbiguous), errors.Is(err, task.ErrAmbiguous):
 		next = "Give more characters of the handle."
 	case errors.Is(err, task.ErrNotFound):
 		next = "Call tasks, and give a handle that it prints."

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/llm"
 	"axiommind/activities/tier"
 	"axiommind/activities/vector"
@@ -167,7 +167,7 @@ func CheckDreams(ctx context.Context, conn driver.Conn) command.Check {
 
 // checkTables looks for dropped tables, which checkpoints do not reveal.
 func checkTables(ctx context.Context, conn driver.Conn) command.Check {
-	missing, err := eventlog.MissingTables(ctx, conn)
+	missing, err := clickhouse.MissingTables(ctx, conn)
 	switch {
 	case err != nil:
 		return command.FailedCheck("tables", err, "see the check of clickhouse")
@@ -178,7 +178,7 @@ func checkTables(ctx context.Context, conn driver.Conn) command.Check {
 }
 
 func checkMigrations(ctx context.Context, conn driver.Conn) command.Check {
-	state, err := eventlog.MigrationStatus(ctx, conn)
+	state, err := clickhouse.MigrationStatus(ctx, conn)
 	switch {
 	case err != nil:
 		return command.FailedCheck("migrations", err, "use the worker's own version of the program, or another database")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -45,7 +45,7 @@ func testRebuild(t *testing.T) {
 		commandtest.InSession("세션", 3, "I prefer short pages, please always add an example."))
 	require.Zero(t, c.Process(path).Code)
 	cfg := c.Config(t)
-	conn, err := eventlog.Connect(t.Context(), cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), cfg.ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	exec := func(sql string, args ...any) { require.NoError(t, conn.Exec(t.Context(), fmt.Sprintf(sql, args...))) }
@@ -142,7 +142,7 @@ func testRebuild(t *testing.T) {
 func projectionChecks(c *commandtest.CLI, t *testing.T) []command.Check {
 	t.Helper()
 	a := &command.App{Cfg: c.Config(t)}
-	conn, err := eventlog.Connect(t.Context(), a.Cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), a.Cfg.ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	return operation.CheckProjections(t.Context(), a, conn)

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/transcript/grant"
@@ -312,7 +313,7 @@ func checkEraser(ctx context.Context, a *command.App, c client.Client) error {
 	}
 	if len(d.GetPollers()) == 0 {
 		return errors.New("no worker may erase, and nothing was erased: start one with --eraser-dsn, the address of ClickHouse " +
-			"with a user who has the role " + eventlog.RoleEraser)
+			"with a user who has the role " + clickhouse.RoleEraser)
 	}
 	return nil
 }

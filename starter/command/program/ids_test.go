@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
-	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -81,7 +81,7 @@ func testIDsByPrefix(t *testing.T) {
 				o := call(mine.Project, append([]string{given}, others...)...)
 				require.Equal(t, command.ExitUsage, o.Code, o)
 				require.Contains(t, o.Err, says)
-				require.Contains(t, o.Err, fmt.Sprintf("give an id, the first %d or more characters of one", table.MinPrefix))
+				require.Contains(t, o.Err, fmt.Sprintf("give an id, the first %d or more characters of one", clickhouse.MinPrefix))
 			}
 			if command.Path(each) == "entry restore" {
 				o := mine.Run("entry", "retire", ids["ENTRY"], "--because", "it is over", "--project", mine.Project)
@@ -168,7 +168,7 @@ func ledgersOf(c *commandtest.CLI, t *testing.T) (conflict, decision string) {
 // declareTwins stores two items of each kind with a common beginning of their ids.
 func declareTwins(c *commandtest.CLI, t *testing.T) {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), c.Config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), c.Config(t).ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -183,12 +183,12 @@ func declareTwins(c *commandtest.CLI, t *testing.T) {
 			entities = append(entities, []any{id + entity, entity, c.Project, "{}", at, uint64(1)})
 		}
 	}
-	require.NoError(t, table.Insert(t.Context(), conn, "entries_raw (entry_id, project, title, content_json, evidence_json, created_ts, version)", entries))
-	require.NoError(t, table.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, started_at)", builds))
-	require.NoError(t, table.Insert(t.Context(), conn, "conflicts_raw (conflict_id, project, detected_at, version)", conflicts))
-	require.NoError(t, table.Insert(t.Context(), conn, "decisions_raw (decision_id, project, ts, version)", decisions))
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "entries_raw (entry_id, project, title, content_json, evidence_json, created_ts, version)", entries))
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, started_at)", builds))
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "conflicts_raw (conflict_id, project, detected_at, version)", conflicts))
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "decisions_raw (decision_id, project, ts, version)", decisions))
 	commandtest.TwinProposals(t, eventlog.New(conn, eventlog.Options{}), c.Project, "abcdabcd-0", "abcdabcd-1")
-	require.NoError(t, table.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
+	require.NoError(t, clickhouse.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
 }
 
 // A session is found by the beginning of its id and by its printed form, in every filter.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/fact"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/client"
 	"axiommind/starter/command"
@@ -44,9 +44,9 @@ func contextCommand(a *command.App) *cobra.Command {
 		if err := command.OneOf("count", o.count, client.Counters()); err != nil {
 			return err
 		}
-		err := table.Required("user", o.User)
+		err := clickhouse.Required("user", o.User)
 		if f.Changed("project") {
-			err = cmp.Or(err, table.Required("project", o.project))
+			err = cmp.Or(err, clickhouse.Required("project", o.project))
 		}
 		if err != nil {
 			return command.BadUsage(err)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -89,7 +89,7 @@ func NamedEntries(ctx context.Context, a *command.App, project string, given []s
 	var rows []entry.Row
 	for _, id := range given {
 		row, err := reader.Get(ctx, project, id)
-		if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+		if errors.Is(err, entry.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
 			return nil, command.BadUsage(err)
 		}
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -88,7 +88,7 @@ func CorrectEntry(ctx context.Context, a *command.App, project, id, said string)
 	}
 	reader := entry.NewReader(conn)
 	old, err := reader.Get(ctx, project, id)
-	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
 		return out, command.BadUsage(err)
 	}
 	if err != nil {

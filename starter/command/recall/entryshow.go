@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
@@ -49,7 +49,7 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 		return err
 	}
 	row, err := entry.NewReader(conn).Get(ctx, project, id)
-	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
 		return command.BadUsage(err)
 	}
 	if err != nil {

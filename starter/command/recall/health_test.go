@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/graduate"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
@@ -82,7 +82,7 @@ func TestSearchThatIsNotNoted(t *testing.T) {
 	c := commandtest.NewCLI(t)
 	c.Work(t)
 	require.Zero(t, c.Process(commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", commandtest.Decision))).Code)
-	conn, err := eventlog.Connect(t.Context(), c.Config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), c.Config(t).ClickHouseDSN, clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.Exec(t.Context(), "DROP TABLE usage_raw SYNC"))

@@ -7,10 +7,10 @@ import (
 	"io"
 	"strings"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -32,7 +32,7 @@ func messageShow(ctx context.Context, a *command.App, scope schema.Scope, handle
 		return err
 	}
 	key, at, err := retrieve.FindMessage(ctx, conn, scope, handle)
-	if errors.Is(err, retrieve.ErrNoMessage) || errors.Is(err, table.ErrAmbiguous) {
+	if errors.Is(err, retrieve.ErrNoMessage) || errors.Is(err, clickhouse.ErrAmbiguous) {
 		return command.BadUsage(err)
 	}
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
-	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/client"
 	"axiommind/starter/command"
@@ -71,7 +71,7 @@ func searchCommand(a *command.App) *cobra.Command {
 	a.Complete(cmd, "status", command.Fixed(schema.Statuses()...))
 	a.Answers(cmd, Searched{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		if err := cmp.Or(table.Required("project", o.query.Project), table.Required("user", o.query.User)); err != nil {
+		if err := cmp.Or(clickhouse.Required("project", o.query.Project), clickhouse.Required("user", o.query.User)); err != nil {
 			return command.BadUsage(err)
 		}
 		return search(ctx, a, cmd, o, strings.Join(args, " "))

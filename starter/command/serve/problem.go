@@ -7,9 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/spans"
-	"axiommind/activities/table"
 	"axiommind/starter/command"
 )
 
@@ -66,14 +65,14 @@ func (s *server) problemOf(e *endpoint, err error) problem {
 		}
 	case command.IsConflict(err):
 		p.Status, p.Next = http.StatusConflict, "read the item again, and decide on its present state"
-	case errors.Is(err, table.ErrAmbiguous):
+	case errors.Is(err, clickhouse.ErrAmbiguous):
 		p.Status, p.Next = http.StatusBadRequest, "give more characters of the id"
 		if !s.access.all && e.param("user") == nil {
 			p.Detail, text = "several ids begin with it", ""
 		}
 	case command.IsUsage(err):
 		p.Status, p.Next = http.StatusBadRequest, "correct the request: GET /openapi.json describes "+e.method+" "+e.path
-	case command.Away(err), eventlog.Retryable(err), errors.Is(err, context.DeadlineExceeded):
+	case command.Away(err), clickhouse.Retryable(err), errors.Is(err, context.DeadlineExceeded):
 		p.Status = http.StatusServiceUnavailable
 	}
 	if text = strings.TrimSpace(text); text != "" {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
-	"axiommind/activities/table"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
 )
@@ -31,7 +31,7 @@ func withLog(ctx context.Context, a *command.App, fn func(*graduate.Ledgers, *en
 		return err
 	}
 	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), eventlog.New(conn, eventlog.Options{}))
-	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, table.ErrAmbiguous, entry.ErrNotFound} {
+	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, clickhouse.ErrAmbiguous, entry.ErrNotFound} {
 		if errors.Is(err, mistake) {
 			return command.BadUsage(err)
 		}

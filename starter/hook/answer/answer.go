@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
 	"axiommind/starter/hook"
@@ -19,7 +19,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, servers setti
 	if err != nil {
 		return "", err
 	}
-	conn, err := eventlog.Connect(ctx, servers.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots, Cluster: servers.Cluster})
+	conn, err := clickhouse.Connect(ctx, servers.ClickHouseDSN, clickhouse.ConnectOptions{RootCAs: roots, Cluster: servers.Cluster})
 	if err != nil {
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}

@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/eventlog/cluster"
+	"axiommind/activities/clickhouse/cluster"
 	"axiommind/schema"
 )
 
@@ -135,7 +135,7 @@ func Grant(ctx context.Context, conn driver.Conn) ([]Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles, err := RolesOn(cluster.Target{Name: clusterOf(conn).Name, Database: database})
+	roles, err := RolesOn(cluster.Target{Name: ClusterOf(conn).Name, Database: database})
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +157,9 @@ const (
 // grantHint returns the remedy for an error of a GRANT.
 func grantHint(err error) string {
 	switch {
-	case hasCode(err, codeAccessDenied):
+	case HasCode(err, codeAccessDenied):
 		return ": connect as a user that may make roles and has these rights with grant option, such as one with access_management"
-	case hasCode(err, codeNoAccessStorage):
+	case HasCode(err, codeNoAccessStorage):
 		return ": this server keeps users and roles only in files: worker migrate --print-grants prints the lines to add there"
 	}
 	return ""

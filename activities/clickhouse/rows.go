@@ -1,10 +1,24 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
+	"maps"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
+
+// Settings are the server's settings for one request.
+type Settings = clickhouse.Settings
+
+// With returns a context whose requests have the settings.
+func With(ctx context.Context, settings Settings) context.Context {
+	// Clone the map, because the client adds the deadline to it.
+	return clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(settings)))
+}
+
+// SyncInsert makes an insert return once its rows can be read.
+func SyncInsert(ctx context.Context) context.Context { return With(ctx, Settings{"async_insert": 0}) }
 
 // querier is the part of a connection that selects need.
 type querier interface {

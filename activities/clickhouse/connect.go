@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/eventlog/cluster"
+	"axiommind/activities/clickhouse/cluster"
 )
 
 // Defaults and bounds of a connection pool.
@@ -64,10 +64,10 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 		o.HttpHeaders = map[string]string{"X-ClickHouse-SSL-Certificate-Auth": "off"}
 	}
 	if opts.Cluster != "" {
-		if o.Settings == nil {
-			o.Settings = clickhouse.Settings{}
-		}
-		maps.Copy(o.Settings, clusterSettings)
+		settings := maps.Clone(clusterRouting)
+		maps.Copy(settings, o.Settings)
+		maps.Copy(settings, clusterSettings)
+		o.Settings = settings
 	}
 	return open(ctx, o, opts)
 }

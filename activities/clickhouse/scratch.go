@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
@@ -12,14 +12,21 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
+// Purposes of scratch databases: of rebuilds, and of replays of builds.
+const (
+	PurposeRebuild = "rebuild"
+	PurposeReplay  = "replay"
+)
+
 // Scratch is a temporary database on the server of the one in use, with the same tables. A program makes rows there
 // that no other program reads, and drops it.
 type Scratch struct {
 	// Conn is a connection to the database, and Database its name.
 	Conn     driver.Conn
 	Database string
+	// Home is the connection to the database in use.
+	Home driver.Conn
 
-	home driver.Conn
 	note scratchNote
 }
 
@@ -44,7 +51,7 @@ type scratchNote struct {
 // with all of the program's tables and views. The connection must be a [Neighbor]. The caller calls [Scratch.Use] from
 // time to time, and [Scratch.Drop] or [Scratch.Close] at the end.
 func OpenScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratch, error) {
-	s, err := makeScratch(ctx, conn, key)
+	s, err := MakeScratch(ctx, conn, key)
 	if err != nil {
 		return nil, fmt.Errorf("make scratch database of %q: %w", key.Purpose, err)
 	}
@@ -61,17 +68,17 @@ func OpenScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratc
 
 // keepUsage has the table of usage keep its rows as long as the one in use, which it may replace.
 func (s *Scratch) keepUsage(ctx context.Context) error {
-	days, there, err := keptDays(ctx, s.home)
+	days, there, err := keptDays(ctx, s.Home)
 	if err != nil || !there {
 		return err
 	}
-	if _, err := keepUsage(ctx, s.Conn, days); !hasCode(err, codeUnknownTable) { // A rebuild may be exchanging it.
+	if _, err := keepUsage(ctx, s.Conn, days); !HasCode(err, CodeUnknownTable) { // A rebuild may be exchanging it.
 		return err
 	}
 	return nil
 }
 
-func makeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratch, error) {
+func MakeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratch, error) {
 	neighbor, ok := conn.(Neighbor)
 	if !ok {
 		return nil, fmt.Errorf("connection %T cannot open another one", conn)
@@ -81,7 +88,7 @@ func makeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratc
 		return nil, err
 	}
 	s := &Scratch{
-		Database: ScratchDatabase(home, key), home: conn,
+		Database: ScratchDatabase(home, key), Home: conn,
 		note: scratchNote{Of: home, Purpose: key.Purpose, ID: key.ID, Used: now},
 	}
 	// The comment comes with the database, so that one whose program was killed at once is known, too.
@@ -101,12 +108,19 @@ func databaseAndTime(ctx context.Context, conn driver.Conn) (database string, no
 	return database, now, err
 }
 
+// NamedScratch names the scratch database of the connection's database with the key, whether it is there or not. It has no
+// connection of its own.
+func NamedScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratch, error) {
+	home, _, err := databaseAndTime(ctx, conn)
+	return &Scratch{Database: ScratchDatabase(home, key), Home: conn}, err
+}
+
 // Use marks the database as in use: for a while no program takes it for a leftover.
 func (s *Scratch) Use(ctx context.Context) error {
-	if err := s.home.QueryRow(ctx, "SELECT toInt64(toUnixTimestamp(now()))").Scan(&s.note.Used); err != nil {
+	if err := s.Home.QueryRow(ctx, "SELECT toInt64(toUnixTimestamp(now()))").Scan(&s.note.Used); err != nil {
 		return fmt.Errorf("use scratch database %q: %w", s.Database, err)
 	}
-	if err := s.home.Exec(ctx, "ALTER DATABASE "+Identifier(s.Database)+" MODIFY COMMENT "+s.note.literal()); err != nil {
+	if err := s.Home.Exec(ctx, "ALTER DATABASE "+Identifier(s.Database)+" MODIFY COMMENT "+s.note.literal()); err != nil {
 		return fmt.Errorf("use scratch database %q: %w", s.Database, err)
 	}
 	return nil
@@ -117,7 +131,7 @@ func (s *Scratch) Close() error { return s.Conn.Close() }
 
 // Drop drops the database and closes the connection.
 func (s *Scratch) Drop(ctx context.Context) error {
-	err := dropDatabase(ctx, s.home, s.Database)
+	err := dropDatabase(ctx, s.Home, s.Database)
 	_ = s.Conn.Close()
 	return err
 }

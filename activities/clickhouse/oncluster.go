@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/eventlog/cluster"
+	"axiommind/activities/clickhouse/cluster"
 )
 
 // clusterName matches the names of clusters, which go into statements, and "" for none.
@@ -23,8 +23,7 @@ var clusterName = regexp.MustCompile(`^(?:[\w.-]+|\{\w+\})?$`)
 //     (distributed_foreground_insert). Inserts into a table of a shard take turns (insert_quorum_parallel), because only then
 //     can a replica know that it has all of them.
 //   - A read is answered by a replica that has all acknowledged inserts, or fails (select_sequential_consistency). So a writer
-//     reads its own rows and those of others, and two writers never see different ends of a stream. Requests go to the first
-//     replica of a shard that is there, which took most inserts itself (load_balancing, prefer_localhost_replica).
+//     reads its own rows and those of others, and two writers never see different ends of a stream.
 //   - Subqueries and joins read the tables of all shards, not only the rows of the shard (distributed_product_mode). Rows that
 //     are copied between tables are sharded again (parallel_distributed_insert_select).
 //   - A query for one stream asks one shard (optimize_skip_unused_shards).
@@ -32,10 +31,13 @@ var clusterName = regexp.MustCompile(`^(?:[\w.-]+|\{\w+\})?$`)
 //     changes of tables wait for all replicas (alter_sync), as all statements ON CLUSTER do.
 var clusterSettings = clickhouse.Settings{
 	"insert_quorum": "auto", "insert_quorum_parallel": 0, "select_sequential_consistency": 1,
-	"distributed_foreground_insert": 1, "load_balancing": "in_order", "prefer_localhost_replica": 0,
-	"distributed_product_mode": "global", "parallel_distributed_insert_select": 0, "optimize_skip_unused_shards": 1,
+	"distributed_foreground_insert": 1, "distributed_product_mode": "global", "parallel_distributed_insert_select": 0, "optimize_skip_unused_shards": 1,
 	"allow_nondeterministic_mutations": 1, "alter_sync": 2, "distributed_ddl_output_mode": "throw",
 }
+
+// clusterRouting sends requests to the first replica of a shard that is there, which took most inserts itself. No guarantee
+// rests on it, so the address of the server may set something else.
+var clusterRouting = clickhouse.Settings{"load_balancing": "in_order", "prefer_localhost_replica": 0}
 
 // clusterConn is a connection to a database on a cluster.
 type clusterConn struct {
@@ -43,7 +45,13 @@ type clusterConn struct {
 	on cluster.Target
 }
 
-func (c *clusterConn) target() cluster.Target { return c.on }
+// Target returns the cluster, for [ClusterOf].
+func (c *clusterConn) Target() cluster.Target { return c.on }
+
+// Verbatim runs a statement on the server of the connection, as it stands.
+func (c *clusterConn) Verbatim(ctx context.Context, sql string, args ...any) error {
+	return c.describedConn.Exec(ctx, sql, args...)
+}
 
 // Exec implements [driver.Conn]. A statement that changes tables, databases or roles becomes those that do so on the
 // cluster.
@@ -56,7 +64,7 @@ func (c *clusterConn) Exec(ctx context.Context, sql string, args ...any) error {
 		return fmt.Errorf("%w: several statements can't share arguments", cluster.ErrNoRule)
 	}
 	for _, statement := range statements {
-		if err := taking(ctx, func() error { return c.describedConn.Exec(ctx, statement, args...) }); err != nil {
+		if err := taking(ctx, func() error { return c.Verbatim(ctx, statement, args...) }); err != nil {
 			return err
 		}
 	}
@@ -68,7 +76,7 @@ func (c *clusterConn) Exec(ctx context.Context, sql string, args ...any) error {
 func sameCluster(ctx context.Context, conn driver.Conn) error {
 	var engines []string
 	err := conn.QueryRow(ctx, `SELECT groupArray(engine) FROM system.tables WHERE database = currentDatabase() AND name = 'events_raw'`).Scan(&engines)
-	on := clusterOf(conn).Name
+	on := ClusterOf(conn).Name
 	switch {
 	case err != nil:
 		return fmt.Errorf("look at the engine of events_raw: %w", err)
@@ -80,13 +88,10 @@ func sameCluster(ctx context.Context, conn driver.Conn) error {
 	return fmt.Errorf("--cluster %s: the tables of this database are on one server: leave the setting out, or name an empty database: %w", on, ErrSchema)
 }
 
-// clusterOf returns the cluster of a connection. Without one, its methods return the names of a single server.
-func clusterOf(conn any) cluster.Target {
-	switch c := conn.(type) {
-	case interface{ target() cluster.Target }:
-		return c.target()
-	case *bulkConn:
-		return clusterOf(c.Conn)
+// ClusterOf returns the cluster of a connection. Without one, its methods return the names of a single server.
+func ClusterOf(conn any) cluster.Target {
+	if c, ok := conn.(interface{ Target() cluster.Target }); ok {
+		return c.Target()
 	}
 	return cluster.Target{}
 }
@@ -104,7 +109,7 @@ const (
 func taking(ctx context.Context, insert func() error) error {
 	var err error
 	for range turnTries {
-		if err = insert(); !hasCode(err, codeQuorumBusy) {
+		if err = insert(); !HasCode(err, codeQuorumBusy) {
 			return err
 		}
 		select {
@@ -122,6 +127,6 @@ const TableName = "if(endsWith(name, '" + cluster.LocalSuffix + "'), left(name, 
 
 // SortingKey returns the sorting key of a table in the connection's database.
 func SortingKey(ctx context.Context, conn driver.Conn, table string) (key string, err error) {
-	err = conn.QueryRow(ctx, "SELECT sorting_key FROM system.tables WHERE database = currentDatabase() AND name = ?", clusterOf(conn).Local(table)).Scan(&key)
+	err = conn.QueryRow(ctx, "SELECT sorting_key FROM system.tables WHERE database = currentDatabase() AND name = ?", ClusterOf(conn).Local(table)).Scan(&key)
 	return key, err
 }

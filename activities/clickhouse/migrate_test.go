@@ -1,12 +1,13 @@
-package eventlog_test
+package clickhouse_test
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -16,18 +17,18 @@ func TestMigrate(t *testing.T) {
 	conn := connect(t, stacktest.Database(t))
 	program, err := schema.Migrations()
 	require.NoError(t, err)
-	state, err := eventlog.MigrationStatus(t.Context(), conn)
+	state, err := clickhouse.MigrationStatus(t.Context(), conn)
 	require.NoError(t, err)
 	require.Empty(t, state.Applied)
 	require.Equal(t, program, state.Pending)
 
-	applied, err := eventlog.Migrate(t.Context(), conn)
+	applied, err := clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	require.Equal(t, program, applied)
-	applied, err = eventlog.Migrate(t.Context(), conn)
+	applied, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	require.Empty(t, applied)
-	state, err = eventlog.MigrationStatus(t.Context(), conn)
+	state, err = clickhouse.MigrationStatus(t.Context(), conn)
 	require.NoError(t, err)
 	require.Empty(t, state.Pending)
 	require.Len(t, state.Applied, len(program))
@@ -45,13 +46,17 @@ func TestMigrateAtOnce(t *testing.T) {
 	program, err := schema.Migrations()
 	require.NoError(t, err)
 	var failed atomic.Value
-	concurrently(4, func(int) {
-		if _, err := eventlog.Migrate(t.Context(), connect(t, dsn)); err != nil {
-			failed.Store(err)
-		}
-	})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if _, err := clickhouse.Migrate(t.Context(), connect(t, dsn)); err != nil {
+				failed.Store(err)
+			}
+		})
+	}
+	group.Wait()
 	require.Nil(t, failed.Load())
-	state, err := eventlog.MigrationStatus(t.Context(), connect(t, dsn))
+	state, err := clickhouse.MigrationStatus(t.Context(), connect(t, dsn))
 	require.NoError(t, err)
 	require.Len(t, state.Applied, len(program))
 }
@@ -79,14 +84,14 @@ func TestMigrateRefuses(t *testing.T) {
 			list := func(m []schema.Migration) func() ([]schema.Migration, error) {
 				return func() ([]schema.Migration, error) { return m, nil }
 			}
-			_, err := eventlog.MigrateTo(t.Context(), conn, list(test.before))
+			_, err := clickhouse.MigrateTo(t.Context(), conn, list(test.before))
 			require.NoError(t, err)
-			_, err = eventlog.MigrateTo(t.Context(), conn, list(test.now))
+			_, err = clickhouse.MigrateTo(t.Context(), conn, list(test.now))
 			require.ErrorContains(t, err, test.want)
 			if name != "broken" {
-				require.ErrorIs(t, err, eventlog.ErrSchema)
+				require.ErrorIs(t, err, clickhouse.ErrSchema)
 			}
-			require.False(t, eventlog.Retryable(err))
+			require.False(t, clickhouse.Retryable(err))
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/eventlog"
-	"axiommind/activities/eventlog/cluster"
+	"axiommind/activities/clickhouse"
+	"axiommind/activities/clickhouse/cluster"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -48,7 +48,7 @@ var others = []string{
 // engine writes it.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	conn, err := clickhouse.Connect(t.Context(), stacktest.Database(t), clickhouse.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	migrations, err := schema.Migrations()
@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 	}
 	golden(t, conn, "migrations.sql", all)
 	golden(t, conn, "statements.sql", others)
-	roles, err := eventlog.RolesOn(target)
+	roles, err := clickhouse.RolesOn(target)
 	require.NoError(t, err)
 	var grants []string
 	for _, role := range roles {

@@ -1,56 +1,58 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/clickhouse/cluster"
 )
 
-// bulkConn is a connection that keeps the rows which are inserted, until they are flushed in blocks as large as they
+// Bulk is a connection that keeps the rows which are inserted, until they are flushed in blocks as large as they
 // come. Projectors insert a few rows for each stream, and most streams are short.
-type bulkConn struct {
+type Bulk struct {
 	driver.Conn
 	mu   sync.Mutex
 	rows map[string][][]any
 }
 
 // PrepareBatch implements [driver.Conn].
-func (c *bulkConn) PrepareBatch(_ context.Context, query string, _ ...driver.PrepareBatchOption) (driver.Batch, error) {
+func (c *Bulk) PrepareBatch(_ context.Context, query string, _ ...driver.PrepareBatchOption) (driver.Batch, error) {
 	return &bulkBatch{conn: c, query: query}, nil
 }
 
-// drop discards the rows that were not flushed.
-func (c *bulkConn) drop() {
+// Drop discards the rows that were not flushed.
+func (c *Bulk) Drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rows = nil
 }
 
-// flush inserts the rows into the projector's tables. The first table comes last, because it records the applied
-// events.
-func (c *bulkConn) flush(ctx context.Context, p Projector) error {
+// Flush inserts the rows into the tables, in their order. Rows of another table are an error.
+func (c *Bulk) Flush(ctx context.Context, tables iter.Seq[string]) error {
 	c.mu.Lock()
 	rows := c.rows
 	c.rows = nil
 	c.mu.Unlock()
-	for _, t := range slices.Backward(p.Tables()) {
+	for table := range tables {
 		for query, block := range rows {
-			if !insertsInto(query, t.Name) {
+			if !insertsInto(query, table) {
 				continue
 			}
 			add := func(b driver.Batch, i int) error { return b.Append(block[i]...) }
-			if err := InsertBlock(withSyncInsert(ctx), c.Conn, query, len(block), add); err != nil {
-				return fmt.Errorf("insert into %s: %w", t.Name, err)
+			if err := InsertBlock(SyncInsert(ctx), c.Conn, query, len(block), add); err != nil {
+				return fmt.Errorf("insert into %s: %w", table, err)
 			}
 			delete(rows, query)
 		}
 	}
 	for query := range rows {
-		return fmt.Errorf("projection %q does not name the table of %q", p.Name(), query)
+		return fmt.Errorf("no table is named for the rows of %q", query)
 	}
 	return nil
 }
@@ -61,10 +63,10 @@ func insertsInto(query, table string) bool {
 	return len(words) > 2 && words[2] == table
 }
 
-// bulkBatch is a batch of a [bulkConn]. Projectors insert row by row: the other methods of a batch are not there.
+// bulkBatch is a batch of a [Bulk]. Projectors insert row by row: the other methods of a batch are not there.
 type bulkBatch struct {
 	driver.Batch
-	conn  *bulkConn
+	conn  *Bulk
 	query string
 	rows  [][]any
 }
@@ -89,3 +91,12 @@ func (b *bulkBatch) Send() error {
 
 // Close implements [driver.Batch].
 func (b *bulkBatch) Close() error { return nil }
+
+// NewBulk returns a connection that keeps its rows.
+func NewBulk(conn driver.Conn) *Bulk { return &Bulk{Conn: conn} }
+
+// Target is that of the connection.
+func (c *Bulk) Target() cluster.Target { return ClusterOf(c.Conn) }
+
+// UsageDays is that of the connection.
+func (c *Bulk) UsageDays() int { return UsageDays(c.Conn) }

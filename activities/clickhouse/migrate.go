@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
@@ -90,7 +90,7 @@ func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migr
 
 // migrateHint returns the remedy for an error of a migration.
 func migrateHint(err error) string {
-	if hasCode(err, codeAccessDenied) {
+	if HasCode(err, codeAccessDenied) {
 		return ": this user may not make tables: run worker migrate as one who may"
 	}
 	return ""
@@ -146,7 +146,7 @@ func appliedMigrations(ctx context.Context, conn driver.Conn) ([]AppliedMigratio
 		return err
 	}), `SELECT version, any(name), checksum, min(applied_at) FROM schema_migrations
 		GROUP BY version, checksum ORDER BY version, checksum`)
-	if hasCode(err, codeUnknownTable) {
+	if HasCode(err, CodeUnknownTable) {
 		return nil, nil
 	}
 	return out, err
@@ -154,15 +154,16 @@ func appliedMigrations(ctx context.Context, conn driver.Conn) ([]AppliedMigratio
 
 func record(ctx context.Context, conn driver.Conn, m schema.Migration) error {
 	const into = `INSERT INTO schema_migrations (version, name, checksum, applied_at)`
-	return InsertBlock(withSyncInsert(ctx), conn, into, 1, func(b driver.Batch, _ int) error {
+	return InsertBlock(SyncInsert(ctx), conn, into, 1, func(b driver.Batch, _ int) error {
 		return b.Append(uint32(m.Version), m.Name, m.Checksum, time.Now().UTC())
 	})
 }
 
+// Codes of the server's exceptions.
 const (
-	codeTableExists     = 57
-	codeUnknownTable    = 60
-	codeUnknownDatabase = 81
+	CodeTableExists     = 57
+	CodeUnknownTable    = 60
+	CodeUnknownDatabase = 81
 )
 
 // executeTries is how often a statement is tried if other workers run the same one.
@@ -174,7 +175,7 @@ func execute(ctx context.Context, conn driver.Conn, statement string) error {
 	var err error
 	for range executeTries {
 		err = conn.Exec(ctx, statement)
-		racing := hasCode(err, codeTableExists) || hasCode(err, codeUnknownTable)
+		racing := HasCode(err, CodeTableExists) || HasCode(err, CodeUnknownTable)
 		if !racing || !strings.HasPrefix(statement, "CREATE") {
 			return err
 		}
@@ -182,7 +183,8 @@ func execute(ctx context.Context, conn driver.Conn, statement string) error {
 	return err
 }
 
-func hasCode(err error, codes ...int32) bool {
+// HasCode reports whether the error is an exception of the server with one of the codes.
+func HasCode(err error, codes ...int32) bool {
 	var exception *clickhouse.Exception
 	return errors.As(err, &exception) && slices.Contains(codes, exception.Code)
 }

@@ -1,4 +1,4 @@
-package eventlog_test
+package clickhouse_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 )
 
 // No error of a connection contains a password, whatever is wrong: the address, the network, the certificate, the
@@ -52,18 +52,18 @@ func TestConnectTellsNoPassword(t *testing.T) {
 				"://bob:" + written + "@host",
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-				_, err := eventlog.Connect(ctx, dsn, eventlog.ConnectOptions{})
+				_, err := clickhouse.Connect(ctx, dsn, clickhouse.ConnectOptions{})
 				require.NoError(t, ctx.Err(), dsn)
 				cancel()
 				require.Error(t, err, dsn)
 				require.NotContains(t, err.Error(), "ame77", dsn)
 				require.NotContains(t, fmt.Sprintf("%+v", err), "ame77", dsn)
-				require.NotContains(t, eventlog.Address(dsn), "ame77", dsn)
-				require.NotContains(t, eventlog.Address(dsn), "bob", dsn)
+				require.NotContains(t, clickhouse.Address(dsn), "ame77", dsn)
+				require.NotContains(t, clickhouse.Address(dsn), "bob", dsn)
 			}
 		}
 	}
-	require.Equal(t, "https://host:8443/db", eventlog.Address("https://bob:sesame@host:8443/db?secure=true"))
+	require.Equal(t, "https://host:8443/db", clickhouse.Address("https://bob:sesame@host:8443/db?secure=true"))
 }
 
 // https needs no other setting, and a certificate of an authority in the options is trusted.
@@ -77,14 +77,14 @@ func TestConnectTrusts(t *testing.T) {
 	defer server.Close()
 	address := "https://bob:sesame@" + server.Listener.Addr().String() + "/default"
 	for _, dsn := range []string{address, address + "?secure=true"} {
-		_, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+		_, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{})
 		require.ErrorContains(t, err, "certificate")
-		require.True(t, eventlog.Refused(err))
+		require.True(t, clickhouse.Refused(err))
 		require.Nil(t, asked, "a server that is not trusted is told no password")
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	_, err := eventlog.Connect(t.Context(), address, eventlog.ConnectOptions{RootCAs: roots})
+	_, err := clickhouse.Connect(t.Context(), address, clickhouse.ConnectOptions{RootCAs: roots})
 	require.ErrorContains(t, err, "closed for today")
 	require.Equal(t, "sesame", asked.Get("X-Clickhouse-Key"))
 }
@@ -107,6 +107,6 @@ func TestAddress(t *testing.T) {
 		"http://u:p@h1:8123,h2:8123/d":              "http://h1:8123,h2:8123/d",
 		"http://u:" + strings.Repeat("%", 3) + "@h": "an address that can't be read",
 	} {
-		require.Equal(t, want, eventlog.Address(dsn), dsn)
+		require.Equal(t, want, clickhouse.Address(dsn), dsn)
 	}
 }

@@ -1,4 +1,4 @@
-package table_test
+package clickhouse_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/table"
+	"axiommind/activities/clickhouse"
 )
 
 // held is a connection whose first insert waits.
@@ -30,10 +30,10 @@ func (c *held) PrepareBatch(ctx context.Context, query string, opts ...driver.Pr
 
 // holdOne begins an insert and returns the connection, once it runs. The returned function lets it go on.
 func holdOne(t *testing.T) (*held, func()) {
-	c := &held{Conn: connect(t), begun: make(chan struct{}), release: make(chan struct{})}
+	c := &held{Conn: withWords(t), begun: make(chan struct{}), release: make(chan struct{})}
 	first := make(chan error, 1)
 	go func() {
-		first <- table.Insert(context.WithoutCancel(t.Context()), c, "words (n, word)", [][]any{{uint32(0), "first"}})
+		first <- clickhouse.Insert(context.WithoutCancel(t.Context()), c, "words (n, word)", [][]any{{uint32(0), "first"}})
 	}()
 	<-c.begun
 	return c, func() {
@@ -47,9 +47,9 @@ func insertAtOnce(t *testing.T, c *held, release func(), lists [][][]any) []erro
 	errs := make([]error, len(lists))
 	var wait sync.WaitGroup
 	for i, rows := range lists {
-		wait.Go(func() { errs[i] = table.Insert(t.Context(), c, "words (n, word)", rows) })
+		wait.Go(func() { errs[i] = clickhouse.Insert(t.Context(), c, "words (n, word)", rows) })
 	}
-	require.Eventually(t, func() bool { return table.Waiting(c, "words (n, word)") == len(lists) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return clickhouse.Waiting(c, "words (n, word)") == len(lists) }, time.Minute, time.Millisecond)
 	release()
 	wait.Wait()
 	return errs
@@ -68,9 +68,9 @@ func TestInsertTogether(t *testing.T) {
 	}
 	require.Len(t, read(t, c.Conn, "x"), 40)
 	require.EqualValues(t, 2, c.inserts.Load())
-	require.NoError(t, table.Insert(t.Context(), c, "words (n, word)", [][]any{{uint32(7), "after"}}))
+	require.NoError(t, clickhouse.Insert(t.Context(), c, "words (n, word)", [][]any{{uint32(7), "after"}}))
 	require.EqualValues(t, 3, c.inserts.Load())
-	require.Equal(t, -1, table.Waiting(c, "words (n, word)"), "nothing is left")
+	require.Equal(t, -1, clickhouse.Waiting(c, "words (n, word)"), "nothing is left")
 }
 
 // Rows that cannot be inserted fail their own caller alone, and a caller that is gone inserts nothing.
@@ -87,17 +87,17 @@ func TestInsertTogetherFails(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
-	go func() { left <- table.Insert(gone, c, "words (n, word)", [][]any{{uint32(99), "x"}}) }()
-	require.Eventually(t, func() bool { return table.Waiting(c, "words (n, word)") == 1 }, time.Minute, time.Millisecond)
+	go func() { left <- clickhouse.Insert(gone, c, "words (n, word)", [][]any{{uint32(99), "x"}}) }()
+	require.Eventually(t, func() bool { return clickhouse.Waiting(c, "words (n, word)") == 1 }, time.Minute, time.Millisecond)
 	leave()
 	require.ErrorIs(t, <-left, context.Canceled)
 	lists = append(lists, [][]any{{uint32(5), "x"}})
 	errs := make([]error, len(lists))
 	var wait sync.WaitGroup
 	for i, rows := range lists {
-		wait.Go(func() { errs[i] = table.Insert(t.Context(), c, "words (n, word)", rows) })
+		wait.Go(func() { errs[i] = clickhouse.Insert(t.Context(), c, "words (n, word)", rows) })
 	}
-	require.Eventually(t, func() bool { return table.Waiting(c, "words (n, word)") == 1+len(lists) }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return clickhouse.Waiting(c, "words (n, word)") == 1+len(lists) }, time.Minute, time.Millisecond)
 	release()
 	wait.Wait()
 	for i, err := range errs {
@@ -136,7 +136,7 @@ func TestInsertPanics(t *testing.T) {
 	require.NoError(t, errs[0])
 	require.ErrorContains(t, errs[1], "insert into words: panic: cannot encode")
 	require.NoError(t, errs[2])
-	require.ErrorContains(t, table.Insert(t.Context(), held, "words (n, word)", [][]any{{uint32(4), "panic"}}), "panic")
-	require.Equal(t, -1, table.Waiting(held, "words (n, word)"), "nothing is left")
+	require.ErrorContains(t, clickhouse.Insert(t.Context(), held, "words (n, word)", [][]any{{uint32(4), "panic"}}), "panic")
+	require.Equal(t, -1, clickhouse.Waiting(held, "words (n, word)"), "nothing is left")
 	require.Equal(t, []uint32{1, 3}, read(t, held.Conn, "p"))
 }

@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
@@ -27,16 +27,14 @@ const HiddenUsage = `(SELECT max(` + ttlDays + `) FROM system.tables WHERE datab
 
 // UsageDays returns how many days the table of usage keeps a row by the options of the connection, or 0 if it keeps all.
 func UsageDays(conn any) int {
-	switch c := conn.(type) {
-	case interface{ usageDays() int }:
-		return c.usageDays()
-	case *bulkConn:
-		return UsageDays(c.Conn)
+	if c, ok := conn.(interface{ UsageDays() int }); ok {
+		return c.UsageDays()
 	}
 	return DefaultUsageDays
 }
 
-func (c *describedConn) usageDays() int {
+// UsageDays returns how many days the table of usage keeps a row by the options, for [UsageDays].
+func (c *describedConn) UsageDays() int {
 	if c.opts.UsageDays == 0 {
 		return DefaultUsageDays
 	}
@@ -81,7 +79,7 @@ func beginUsage(ctx context.Context, conn driver.Conn) error {
 // keptDays returns the days that the table of usage keeps a row, and whether there is such a table.
 func keptDays(ctx context.Context, conn driver.Conn) (int, bool, error) {
 	var days int32
-	err := conn.QueryRow(ctx, "SELECT "+ttlDays+" FROM system.tables WHERE database = currentDatabase() AND name = ?", clusterOf(conn).Local("usage_raw")).Scan(&days)
+	err := conn.QueryRow(ctx, "SELECT "+ttlDays+" FROM system.tables WHERE database = currentDatabase() AND name = ?", ClusterOf(conn).Local("usage_raw")).Scan(&days)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}

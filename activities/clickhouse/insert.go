@@ -1,5 +1,4 @@
-// Package table reads and writes the rows of projections.
-package table
+package clickhouse
 
 import (
 	"context"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"axiommind/activities/eventlog"
 )
 
 // maxQuerySize, in bytes, allows queries that contain the ids and contents of a whole page.
@@ -25,23 +22,12 @@ type Conn interface {
 
 // Query runs a select and calls scan once per row.
 func Query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql string, args ...any) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_query_size": maxQuerySize}))
-	return eventlog.Select(ctx, conn, scan, sql, args...)
+	return Select(With(ctx, Settings{"max_query_size": maxQuerySize}), conn, scan, sql, args...)
 }
 
 // Column returns a scan for [Query] that appends the value of the only column to the slice.
 func Column[T any](into *[]T) func(driver.Rows) error {
 	return Rows(into, func(rows driver.Rows, value *T) error { return rows.Scan(value) })
-}
-
-// Rows is [eventlog.Rows].
-func Rows[T any](into *[]T, fill func(rows driver.Rows, value *T) error) func(driver.Rows) error {
-	return eventlog.Rows(into, fill)
-}
-
-// Map is [eventlog.Map].
-func Map[K comparable, V any](into map[K]V, fill func(rows driver.Rows, key *K, value *V) error) func(driver.Rows) error {
-	return eventlog.Map(into, fill)
 }
 
 // Insert writes the rows as one block and returns once they can be read. The parameter into names the table and its
@@ -64,8 +50,7 @@ func insert(ctx context.Context, conn Conn, into string, rows [][]any) (err erro
 			err = fmt.Errorf("insert into %s: panic: %v", name, r)
 		}
 	}()
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-	err = eventlog.InsertBlock(ctx, conn, "INSERT INTO "+into, len(rows), func(b driver.Batch, i int) error { return b.Append(rows[i]...) })
+	err = InsertBlock(SyncInsert(ctx), conn, "INSERT INTO "+into, len(rows), func(b driver.Batch, i int) error { return b.Append(rows[i]...) })
 	if err != nil {
 		return fmt.Errorf("insert into %s: %w", name, err)
 	}

@@ -1,4 +1,4 @@
-package eventlog_test
+package clickhouse_test
 
 import (
 	"context"
@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 )
 
@@ -27,12 +26,12 @@ func TestReadable(t *testing.T) {
 	require.NoError(t, listener.Close())
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err = eventlog.Connect(ctx, "http://user:secret@"+address+"/default", eventlog.ConnectOptions{})
+	_, err = clickhouse.Connect(ctx, "http://user:secret@"+address+"/default", clickhouse.ConnectOptions{})
 	require.ErrorContains(t, err, "reach clickhouse at "+address+": ")
 	require.ErrorContains(t, err, "connection refused")
 	require.NotContains(t, err.Error(), "client_protocol_version")
 	require.NotContains(t, err.Error(), "secret")
-	require.True(t, eventlog.Retryable(err))
+	require.True(t, clickhouse.Retryable(err))
 
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-ClickHouse-Exception-Code", "516")
@@ -40,8 +39,8 @@ func TestReadable(t *testing.T) {
 		_, _ = w.Write([]byte("Code: 516. DB::Exception: wrong password. (AUTHENTICATION_FAILED)"))
 	}))
 	defer refuses.Close()
-	_, err = eventlog.Connect(ctx, refuses.URL+"/default", eventlog.ConnectOptions{})
-	require.True(t, eventlog.Refused(err))
+	_, err = clickhouse.Connect(ctx, refuses.URL+"/default", clickhouse.ConnectOptions{})
+	require.True(t, clickhouse.Refused(err))
 	require.ErrorContains(t, err, "wrong password")
 	require.NotContains(t, err.Error(), "server hello")
 	require.NotContains(t, err.Error(), "sendQuery")
@@ -102,15 +101,15 @@ func TestReadableQuotesNoText(t *testing.T) {
 			require.Contains(t, c.err.Error(), "SESAME", "%s: this error shows nothing", c.want)
 		}
 		for _, err := range []error{c.err, fmt.Errorf("append: %w", c.err), errors.Join(errors.New("and"), fmt.Errorf("b: %w", c.err))} {
-			readable := eventlog.Readable(err)
+			readable := clickhouse.Readable(err)
 			require.NotContains(t, fmt.Sprintf("%+v", readable), "SESAME")
 			require.ErrorContains(t, readable, c.want)
-			require.Equal(t, readable.Error(), eventlog.Readable(readable).Error())
-			require.Equal(t, eventlog.Retryable(err), eventlog.Retryable(readable))
-			require.Equal(t, eventlog.Refused(err), eventlog.Refused(readable))
+			require.Equal(t, readable.Error(), clickhouse.Readable(readable).Error())
+			require.Equal(t, clickhouse.Retryable(err), clickhouse.Retryable(readable))
+			require.Equal(t, clickhouse.Refused(err), clickhouse.Refused(readable))
 		}
 	}
-	both := eventlog.Readable(errors.Join(insert(uint64(1), text, now, "a"), exec("SELECT toUUID(?)", text)))
+	both := clickhouse.Readable(errors.Join(insert(uint64(1), text, now, "a"), exec("SELECT toUUID(?)", text)))
 	require.NotContains(t, both.Error(), "SESAME")
 	require.ErrorContains(t, both, "VIOLATED_CONSTRAINT")
 	require.ErrorContains(t, both, "CANNOT_PARSE_UUID")
@@ -120,7 +119,7 @@ func TestReadableQuotesNoText(t *testing.T) {
 func TestReadableOfUnknownCodes(t *testing.T) {
 	t.Parallel()
 	for code, message := range map[int32]string{9999: "SESAME. (NEW_THING) (version 30.1.2.3 (official build))", 9998: "SESAME"} {
-		err := eventlog.Readable(&clickhouse.Exception{Code: code, Message: message})
+		err := clickhouse.Readable(&clickhouse.Exception{Code: code, Message: message})
 		require.NotContains(t, err.Error(), "SESAME")
 		require.ErrorContains(t, err, fmt.Sprint(code))
 		require.ErrorContains(t, err, "see ClickHouse's log")

@@ -1,4 +1,4 @@
-package eventlog
+package clickhouse
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func MissingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	var missing []string
 	for _, m := range program {
 		for _, name := range m.Creates() {
-			if !there[name] || slices.Contains(m.Tables(), name) && !there[clusterOf(conn).Local(name)] {
+			if !there[name] || slices.Contains(m.Tables(), name) && !there[ClusterOf(conn).Local(name)] {
 				missing = append(missing, name)
 			}
 		}
