@@ -227,7 +227,7 @@ func column(t testing.TB, conn driver.Conn, sql string, args ...any) []string {
 // verifier that knows nothing of how it was found. It returns the entries.
 func (b *bench) requireProven(t testing.TB, id string) []entry.Row {
 	t.Helper()
-	logged, err := session.Open(t.Context(), b.Log, b.input(id, "").Key())
+	logged, err := session.Open(t.Context(), b.Log.Store, b.input(id, "").Key())
 	require.NoError(t, err)
 	messages, err := logged.Range(t.Context(), 0, logged.Len())
 	require.NoError(t, err)

@@ -68,7 +68,7 @@ func newFaultBench(t *testing.T, m *model) *faultBench {
 // requireEnds holds every session of an import to an end that says why, and returns how many ended how.
 func (b *bench) requireEnds(t *testing.T, result schema.BatchResult, what string) map[schema.BuildStatus]int {
 	t.Helper()
-	report, err := batch.Read(t.Context(), b.Log, result.Batch)
+	report, err := batch.Read(t.Context(), b.Log.Store, result.Batch)
 	require.NoError(t, err, what)
 	ends := map[schema.BuildStatus]int{}
 	for i, item := range report.Items {
@@ -233,7 +233,7 @@ func moodyModel(t *testing.T, sessions int) {
 	b.requireNothingTwice(t, "model")
 
 	mood.malformed, mood.limited = 0, 0
-	report, err := batch.Read(t.Context(), b.Log, result.Batch)
+	report, err := batch.Read(t.Context(), b.Log.Store, result.Batch)
 	require.NoError(t, err)
 	for _, outcome := range report.Outcomes {
 		if outcome.Status == schema.BuildSuccess {

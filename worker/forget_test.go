@@ -304,7 +304,7 @@ func forgetKilled(t *testing.T, waits ...time.Duration) {
 	f.say(t)
 	require.NotEmpty(t, f.bytesOf(t, secretWord)["clickhouse"])
 	scope := schema.ErasureScope{User: "u"}
-	want, err := erase.Make(t.Context(), f.Log, f.ClickHouse, "preview", scope, nil)
+	want, err := erase.Make(t.Context(), f.Log.Store, f.ClickHouse, "preview", scope, nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, want.Counts.Sessions)
 
@@ -372,7 +372,7 @@ func forgetQueryAndProject(t *testing.T) {
 	require.Len(t, bobsBefore, 4)
 	apply := func(id string, scope schema.ErasureScope) *erase.Plan {
 		t.Helper()
-		plan, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, scope, nil)
+		plan, err := erase.Make(t.Context(), f.Log.Store, f.ClickHouse, id, scope, nil)
 		require.NoError(t, err)
 		x := eventlog.NewEraser(f.ClickHouse, id)
 		require.NoError(t, x.Replace(t.Context(), plan.Replacements))
@@ -386,7 +386,7 @@ func forgetQueryAndProject(t *testing.T) {
 		require.NoError(t, err)
 		<-time.After(f.Log.Drain()) // No store shows that the other leases have ended.
 		f.rebuild(t)
-		again, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, scope, nil)
+		again, err := erase.Make(t.Context(), f.Log.Store, f.ClickHouse, id, scope, nil)
 		require.NoError(t, err)
 		require.True(t, again.Empty(), "done again, it changes nothing: %+v", again)
 		return plan

@@ -116,7 +116,7 @@ func importAtOnce(t *testing.T, sessions, starters int) {
 	for id, result := range batches {
 		succeeded += result.Statuses[schema.BuildSuccess]
 		require.Zero(t, result.Statuses[schema.BuildFailed])
-		report, err := batch.Read(t.Context(), b.Log, id)
+		report, err := batch.Read(t.Context(), b.Log.Store, id)
 		require.NoError(t, err)
 		require.Len(t, report.Outcomes, sessions)
 	}
@@ -152,7 +152,7 @@ func killedDuringImport(t *testing.T, sessions int, ends ...int) {
 	require.Equal(t, map[schema.BuildStatus]int{schema.BuildSuccess: sessions}, want.Statuses)
 	require.Equal(t, want.Statuses, got.Statuses)
 	require.Equal(t, sessions, got.Ended())
-	report, err := batch.Read(t.Context(), killed.Log, got.Batch)
+	report, err := batch.Read(t.Context(), killed.Log.Store, got.Batch)
 	require.NoError(t, err)
 	require.Len(t, report.Items, sessions)
 	require.Len(t, report.Outcomes, sessions)

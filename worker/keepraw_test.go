@@ -35,7 +35,7 @@ func (b *bench) keepRaw(t *testing.T) *keyring.Ring {
 
 func (b *bench) originals(t *testing.T, ring *keyring.Ring, id string) []session.Original {
 	t.Helper()
-	logged, err := session.Open(t.Context(), b.Log, schema.SessionKey{Scope: schema.Scope{Project: b.project, User: "u"}, SessionID: id})
+	logged, err := session.Open(t.Context(), b.Log.Store, schema.SessionKey{Scope: schema.Scope{Project: b.project, User: "u"}, SessionID: id})
 	require.NoError(t, err)
 	all, err := logged.Originals(t.Context(), ring)
 	require.NoError(t, err)

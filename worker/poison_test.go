@@ -162,7 +162,7 @@ func poisonedTranscripts(t *testing.T, n, healthy int) {
 	result := b.importAll(t, b.importing(t, dir))
 	t.Logf("%d damaged and %d healthy files: %.1f s", n, healthy, time.Since(began).Seconds())
 	require.Equal(t, healthy, result.Statuses[schema.BuildSuccess], "%v", result.Statuses)
-	report, err := batch.Read(t.Context(), b.Log, result.Batch)
+	report, err := batch.Read(t.Context(), b.Log.Store, result.Batch)
 	require.NoError(t, err)
 	reasons := map[string]string{}
 	for _, p := range report.PassedOver {

@@ -24,6 +24,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/queue"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/session"
@@ -61,7 +62,7 @@ func (b *bench) flushQueue(t testing.TB, user string) schema.FlushResult {
 func (b *bench) texts(t testing.TB, user, thread string) (texts []string) {
 	t.Helper()
 	key := schema.SessionKey{Scope: schema.Scope{Project: b.project, User: user}, SessionID: thread}
-	logged, err := session.Open(t.Context(), b.Log, key)
+	logged, err := session.Open(t.Context(), b.Log.Store, key)
 	require.NoError(t, err)
 	messages, err := logged.Range(t.Context(), 0, logged.Len())
 	require.NoError(t, err)
@@ -276,7 +277,7 @@ func (b *bench) workflowsOf(ctx context.Context, kind string) iter.Seq2[*common.
 func TestI2QueuedContextsAreTakenOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	queues, err := queue.NewActivities(b.Log, b.ClickHouse)
+	queues, err := queue.NewActivities(b.Log.Store, b.ClickHouse)
 	require.NoError(t, err)
 	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: []string{os.TempDir()}})
 	require.NoError(t, err)
@@ -295,7 +296,7 @@ func TestI2QueuedContextsAreTakenOnce(t *testing.T) {
 	require.NoError(t, err)
 	ingest := func(ordinal int, positions ...uint64) transcript.IngestResult {
 		// Each time another process, which remembers nothing.
-		rooms, err := transcript.NewActivities(eventlog.New(b.ClickHouse, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
+		rooms, err := transcript.NewActivities(projection.New(b.ClickHouse, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
 		require.NoError(t, err)
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(rooms)

@@ -13,14 +13,14 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
-func (b *bench) projections() []eventlog.Projector {
+func (b *bench) projections() []projection.Projector {
 	return build.Projections(b.ClickHouse, b.Embedder.Version())
 }
 
@@ -34,9 +34,9 @@ func (b *bench) rebuild(t testing.TB) {
 }
 
 // digests returns the digests of the rows by projection and table.
-func (b *bench) digests(t testing.TB) map[string]eventlog.Digest {
+func (b *bench) digests(t testing.TB) map[string]projection.Digest {
 	t.Helper()
-	out := map[string]eventlog.Digest{}
+	out := map[string]projection.Digest{}
 	for _, p := range b.projections() {
 		for _, table := range p.Tables() {
 			d, err := b.Log.Digest(t.Context(), table)

@@ -23,9 +23,9 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -265,11 +265,11 @@ type mortalLog struct{ vector.Log }
 
 var errKilled = errors.New("killed")
 
-func (l mortalLog) Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error) {
+func (l mortalLog) Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error) {
 	if _, err := l.Log.Project(ctx, p, stream); err != nil {
-		return eventlog.Progress{}, err
+		return projection.Progress{}, err
 	}
-	return eventlog.Progress{}, errKilled
+	return projection.Progress{}, errKilled
 }
 
 // An enqueue that dies between the outbox and the wake is completed by its retry, although that finds nothing new, and

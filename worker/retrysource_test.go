@@ -17,6 +17,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
@@ -121,7 +122,7 @@ func retryOfInlineMessagesFromEvent(t *testing.T) { //nolint:thelper // a test o
 	b := newBench(t)
 	builds, err := build.NewActivities(b.Log, b.ClickHouse, schema.BuildSpec{
 		Extractor: schema.Extractor{Provider: "rules", Model: "m"}, EmbeddingVersion: b.Embedder.Version(),
-	}, []eventlog.Projector{build.NewProjector(b.ClickHouse)})
+	}, []projection.Projector{build.NewProjector(b.ClickHouse)})
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
@@ -219,7 +220,7 @@ func TestRetryFindsInlineMessagesWhole(t *testing.T) {
 	conn := &insertCounter{Conn: b.ClickHouse}
 	access, err := transcript.NewAccess(transcript.AccessOptions{})
 	require.NoError(t, err)
-	rooms, err := transcript.NewActivities(eventlog.New(conn, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
+	rooms, err := transcript.NewActivities(projection.New(conn, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -117,7 +118,7 @@ func (b *bench) multiply(t *testing.T, l *logTemplate, size int) {
 // quickest of a few times.
 func (b *bench) incremental(t *testing.T, size, rounds int) time.Duration {
 	t.Helper()
-	log := eventlog.New(b.ClickHouse, eventlog.Options{})
+	log := projection.New(b.ClickHouse, eventlog.Options{})
 	var events []schema.Event
 	for e, err := range log.Replay(t.Context(), eventlog.ReplayOptions{}) {
 		require.NoError(t, err)

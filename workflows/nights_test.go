@@ -20,6 +20,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/activities/tier"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -32,7 +33,7 @@ type noClient struct{ client.Client }
 type nightBench struct {
 	*nightSources
 	conn   driver.Conn
-	log    *eventlog.Store
+	log    *projection.Store
 	tables *tier.Tables
 	tiers  *tier.Activities
 	facts  *fact.Writer
@@ -52,7 +53,7 @@ func newNightBench(t *testing.T) *nightBench {
 	require.NoError(t, err)
 	b := &nightBench{
 		nightSources: &nightSources{sentences: map[string]bool{}, days: map[string][]string{}},
-		conn:         conn, log: eventlog.New(conn, eventlog.Options{}), tables: tier.NewTables(conn), model: &nightModel{}, dir: t.TempDir(),
+		conn:         conn, log: projection.New(conn, eventlog.Options{}), tables: tier.NewTables(conn), model: &nightModel{}, dir: t.TempDir(),
 		zone: zone, scope: schema.Scope{Project: "p", User: "default"}, versions: map[int]tier.Core{}, seen: map[string]string{},
 	}
 	b.facts, err = fact.NewWriter(b.log, conn, fact.Options{})

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -23,10 +24,10 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // newLogs returns a function that opens logs over one database. Each is like another process: it remembers nothing.
-func newLogs(t testing.TB) func() *eventlog.Store {
+func newLogs(t testing.TB) func() *projection.Store {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	return func() *eventlog.Store { return eventlog.New(conn, eventlog.Options{}) }
+	return func() *projection.Store { return projection.New(conn, eventlog.Options{}) }
 }
 
 // listing is the content of a list: items to add, and items to pass over.
@@ -47,8 +48,8 @@ func drawListing(t *rapid.T) (l listing) {
 }
 
 // attempt lists the elements after the cursor, and breaks off after so many.
-func (l listing) attempt(ctx context.Context, log *eventlog.Store, batch string, breaksOff int) (Listed, error) {
-	to, err := List(ctx, log, batch, noon)
+func (l listing) attempt(ctx context.Context, log *projection.Store, batch string, breaksOff int) (Listed, error) {
+	to, err := List(ctx, log.Store, batch, noon)
 	if err != nil {
 		return Listed{}, err
 	}
@@ -88,7 +89,7 @@ func listIsWhole(t *testing.T, draws int) {
 	t.Helper()
 	logs, n := newLogs(t), 0
 	log := logs()
-	a, err := NewActivities(log)
+	a, err := NewActivities(log.Store)
 	require.NoError(t, err)
 	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		n++
@@ -113,7 +114,7 @@ func listIsWhole(t *testing.T, draws int) {
 		require.NoError(t, err)
 		require.Equal(t, got, again, "a list that is done stays as it is")
 
-		r, err := Read(t.Context(), log, batch)
+		r, err := Read(t.Context(), log.Store, batch)
 		require.NoError(t, err)
 		require.Equal(t, []int{got.Items, got.PassedOver}, []int{len(r.Items), len(r.PassedOver)})
 		at := 0
@@ -187,7 +188,7 @@ func TestTwoListAtOnce(t *testing.T) {
 	}
 	require.NoError(t, <-ends)
 	require.NoError(t, <-ends)
-	r, err := Read(t.Context(), logs(), "b")
+	r, err := Read(t.Context(), logs().Store, "b")
 	require.NoError(t, err)
 	require.Len(t, r.Items, 400)
 	for i, item := range r.Items {
@@ -200,7 +201,7 @@ func TestTwoListAtOnce(t *testing.T) {
 func TestListRefusesGiants(t *testing.T) {
 	t.Parallel()
 	logs := newLogs(t)
-	to, err := List(t.Context(), logs(), "b", noon)
+	to, err := List(t.Context(), logs().Store, "b", noon)
 	require.NoError(t, err)
 	giant := strings.Repeat("\x01", 70<<10)
 	for i, item := range []schema.BatchItem{
@@ -214,7 +215,7 @@ func TestListRefusesGiants(t *testing.T) {
 	}
 	_, err = to.Close(t.Context())
 	require.NoError(t, err)
-	a, err := NewActivities(logs())
+	a, err := NewActivities(logs().Store)
 	require.NoError(t, err)
 	var items []schema.BatchItem
 	for len(items) < 3 {
@@ -238,13 +239,13 @@ func TestListRefusesGiants(t *testing.T) {
 func TestDoneListStays(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	logs := func() *eventlog.Store { return eventlog.New(conn, eventlog.Options{}) }
-	to, err := List(t.Context(), logs(), "b", noon)
+	logs := func() *projection.Store { return projection.New(conn, eventlog.Options{}) }
+	to, err := List(t.Context(), logs().Store, "b", noon)
 	require.NoError(t, err)
 	require.NoError(t, to.Add(t.Context(), schema.BatchItem{Name: "first"}, "1"))
 	want, err := to.Close(t.Context())
 	require.NoError(t, err)
-	to, err = List(t.Context(), logs(), "b", noon)
+	to, err = List(t.Context(), logs().Store, "b", noon)
 	require.NoError(t, err)
 	require.True(t, to.Done())
 	for range 120 {
@@ -254,12 +255,12 @@ func TestDoneListStays(t *testing.T) {
 	got, err := to.Close(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []int{want.Items, want.PassedOver}, []int{got.Items, got.PassedOver})
-	r, err := Read(t.Context(), logs(), "b")
+	r, err := Read(t.Context(), logs().Store, "b")
 	require.NoError(t, err)
 	require.Len(t, r.Items, 1)
 	require.Empty(t, r.PassedOver)
 
-	a, err := NewActivities(logs())
+	a, err := NewActivities(logs().Store)
 	require.NoError(t, err)
 	summary := func() Summary {
 		list, err := Summaries(t.Context(), conn, 10, 0)
@@ -282,7 +283,7 @@ func TestDoneListStays(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	log := newLogs(t)()
-	a, err := NewActivities(log)
+	a, err := NewActivities(log.Store)
 	require.NoError(t, err)
 	one := []schema.BatchOutcome{{Index: 0, SessionID: "가", Status: schema.BuildFailed, Error: "멈춤"}, {Index: 2, Status: schema.BuildEmpty}}
 	first, err := a.report(t.Context(), ReportInput{Batch: "b", At: noon, Outcomes: one})
@@ -292,12 +293,12 @@ func TestReport(t *testing.T) {
 	require.Equal(t, first, again)
 	_, err = a.report(t.Context(), ReportInput{Batch: "b", At: noon, Outcomes: []schema.BatchOutcome{{Index: 0, SessionID: "가", Status: schema.BuildSuccess}}, Head: first})
 	require.NoError(t, err)
-	r, err := Read(t.Context(), log, "b")
+	r, err := Read(t.Context(), log.Store, "b")
 	require.NoError(t, err)
 	require.Equal(t, map[int]schema.BatchOutcome{
 		0: {Index: 0, SessionID: "가", Status: schema.BuildSuccess}, 2: {Index: 2, Status: schema.BuildEmpty},
 	}, r.Outcomes)
-	other, err := Read(t.Context(), log, "c")
+	other, err := Read(t.Context(), log.Store, "c")
 	require.NoError(t, err)
 	require.Empty(t, other.Items)
 }
@@ -312,13 +313,13 @@ func TestNewActivities(t *testing.T) {
 func TestSlowListGoesOn(t *testing.T) {
 	t.Parallel()
 	log := newLogs(t)()
-	to, err := List(t.Context(), log, "slow", noon)
+	to, err := List(t.Context(), log.Store, "slow", noon)
 	require.NoError(t, err)
 	to.pageTime = 0
 	for _, name := range []string{"a", "b", "c"} {
 		require.NoError(t, to.Add(t.Context(), schema.BatchItem{Name: name}, "after "+name))
 	}
-	next, err := List(t.Context(), log, "slow", noon)
+	next, err := List(t.Context(), log.Store, "slow", noon)
 	require.NoError(t, err)
 	require.Equal(t, "after b", next.Cursor())
 	require.NoError(t, next.Add(t.Context(), schema.BatchItem{Name: "c"}, "after c"))

@@ -8,6 +8,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -36,7 +37,7 @@ func classify(err error) class {
 	switch {
 	case errors.As(err, &failure):
 		return classOf(failure)
-	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, clickhouse.ErrSchema), errors.Is(err, eventlog.ErrShadowGone), clickhouse.Refused(err):
+	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, clickhouse.ErrSchema), errors.Is(err, projection.ErrShadowGone), clickhouse.Refused(err):
 		return class{schema.ErrorStoreRejected, permanent}
 	case errors.Is(err, clickhouse.ErrNoScope):
 		return class{schema.ErrorInvalidInput, permanent}

@@ -27,6 +27,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
@@ -57,10 +58,10 @@ var errorTable = map[string][]row{
 	"eventlog.ErrCorrupt":          {{err: eventlog.ErrCorrupt, failureType: schema.ErrorCorruptLog, final: final}},
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
 	// Activities wait for a projection that is rebuilt, or that a person has to rebuild.
-	"eventlog.ErrRebuilding":    {{err: eventlog.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
-	"eventlog.ErrSwitchAborted": {{err: eventlog.ErrSwitchAborted, failureType: schema.ErrorStoreUnavailable}},
-	"eventlog.ErrShadowGone":    {{err: eventlog.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
-	"eventlog.StaleError":       {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
+	"projection.ErrRebuilding":    {{err: projection.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
+	"projection.ErrSwitchAborted": {{err: projection.ErrSwitchAborted, failureType: schema.ErrorStoreUnavailable}},
+	"projection.ErrShadowGone":    {{err: projection.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
+	"projection.StaleError":       {{err: &projection.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
 	// The cause is unknown if the log lacks an event that a caller was told of.
 	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
 

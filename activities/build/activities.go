@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -20,18 +21,18 @@ import (
 
 // Activities starts and ends builds, and brings projections up to date.
 type Activities struct {
-	log  *eventlog.Store
+	log  *projection.Store
 	conn driver.Conn
 	spec schema.BuildSpec
 	// projectors are the projectors that a session brings up to date.
-	projectors []eventlog.Projector
+	projectors []projection.Projector
 	// Ended is called with the end of a build, once the log contains it. Default: no call.
 	Ended func(buildID string, status schema.BuildStatus)
 }
 
 // NewActivities returns the activities of this package. The spec describes this worker's builds, with an extractor
 // that does not use tools. The connection is the log's. The projectors are all that exist: see [Projections].
-func NewActivities(log *eventlog.Store, conn driver.Conn, spec schema.BuildSpec, projectors []eventlog.Projector) (*Activities, error) {
+func NewActivities(log *projection.Store, conn driver.Conn, spec schema.BuildSpec, projectors []projection.Projector) (*Activities, error) {
 	switch {
 	case log == nil || conn == nil:
 		return nil, errors.New("build activities: no event log")
@@ -48,7 +49,7 @@ func NewActivities(log *eventlog.Store, conn driver.Conn, spec schema.BuildSpec,
 }
 
 // reads reports whether the projector reads streams with the prefix.
-func reads(p eventlog.Projector, prefix string) bool {
+func reads(p projection.Projector, prefix string) bool {
 	return strings.HasPrefix(prefix, p.StreamPrefix())
 }
 
@@ -84,7 +85,7 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 		return Opened{}, err
 	}
 	ctx = eventlog.WithHead(ctx, in.Stream(), head)
-	last, err := ReadLast(ctx, a.log, in.SessionKey)
+	last, err := ReadLast(ctx, a.log.Store, in.SessionKey)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -94,7 +95,7 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 		opened.Retried = last.retriedInput(in.AskGivenUp)
 		in.IncludeTools, in.FromLog = opened.Retried.IncludeTools, opened.Retried.FromLog
 		if opened.Retried.AskGivenUp {
-			answers, err := llm.ReadAnswers(ctx, a.log, in.SessionKey)
+			answers, err := llm.ReadAnswers(ctx, a.log.Store, in.SessionKey)
 			if err != nil {
 				return Opened{}, err
 			}
@@ -131,7 +132,7 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 
 // logHolds returns an error unless the log contains messages of the session.
 func (a *Activities) logHolds(ctx context.Context, key schema.SessionKey) error {
-	s, err := session.Open(ctx, a.log, key)
+	s, err := session.Open(ctx, a.log.Store, key)
 	if err == nil && s.Len() == 0 {
 		err = boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
 			"the log holds no message of session %q of project %q, user %q, agent %q: check these names, or give uri or messages",
@@ -193,7 +194,7 @@ func (a *Activities) started(ctx context.Context, in CloseInput) (schema.BuildSt
 	if in.Input.Retry == "" {
 		return p, nil
 	}
-	last, err := ReadLast(ctx, a.log, in.Build.SessionKey)
+	last, err := ReadLast(ctx, a.log.Store, in.Build.SessionKey)
 	if err != nil {
 		return p, err
 	}

@@ -35,14 +35,14 @@ func (a *Activities) listBackfill(ctx context.Context, in batch.ListInput[schema
 	if err := in.By.Validate(); err != nil {
 		return batch.Listed{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	list, err := batch.List(ctx, a.log, in.Batch, in.At)
+	list, err := batch.List(ctx, a.log.Store, in.Batch, in.At)
 	if err != nil {
 		return batch.Listed{}, err
 	}
 	if list.Done() {
 		return list.Close(ctx)
 	}
-	b := Backfill{Conn: a.conn, Log: a.log, By: in.By, Extractor: have}
+	b := Backfill{Conn: a.conn, Log: a.log.Store, By: in.By, Extractor: have}
 	for s, err := range b.Each(ctx, list.Cursor()) {
 		if err != nil {
 			return batch.Listed{}, err

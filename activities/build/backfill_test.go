@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -29,7 +30,7 @@ func TestBackfillChooses(t *testing.T) {
 func backfillChooses(t *testing.T, pages ...int) {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	now := schema.Extractor{Provider: "p", Model: "m", PromptVersion: "v2", PromptHash: "h2", SchemaVersion: "1"}
 	with := func(change func(*schema.Extractor)) schema.Extractor {
 		x := now
@@ -91,7 +92,7 @@ func backfillChooses(t *testing.T, pages ...int) {
 	_, err := log.ProjectAll(t.Context(), build.NewProjector(conn))
 	require.NoError(t, err)
 	choose := func(page int, after string, by schema.BackfillSessionsInput) (out []build.Backfilled) {
-		b := build.BackfillOfPages(build.Backfill{Conn: conn, Log: log, By: by, Extractor: now}, page)
+		b := build.BackfillOfPages(build.Backfill{Conn: conn, Log: log.Store, By: by, Extractor: now}, page)
 		for s, err := range b.Each(t.Context(), after) {
 			require.NoError(t, err)
 			out = append(out, s)

@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -70,7 +71,7 @@ func TestI4Builds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log, projector := eventlog.New(conn, eventlog.Options{}), build.NewProjector(conn)
+	log, projector := projection.New(conn, eventlog.Options{}), build.NewProjector(conn)
 
 	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {
 		for _, event := range buildEvents(t, ordinal+1, status) {
@@ -103,7 +104,7 @@ func TestI4Builds(t *testing.T) {
 	require.Empty(t, running.Metrics)
 	require.Equal(t, schema.Source{URI: "file:///s.jsonl", Format: "messages", Bytes: 12}, failed.Source)
 	require.Equal(t, schema.BuildCounts{Entries: 7}, failed.Counts)
-	digest := func() eventlog.Digest {
+	digest := func() projection.Digest {
 		d, err := log.Digest(ctx, projector.Tables()[0])
 		require.NoError(t, err)
 		return d
@@ -124,7 +125,7 @@ func TestI4Builds(t *testing.T) {
 	detail, err := build.Show(ctx, conn, build.ID(session, 1))
 	require.NoError(t, err)
 	require.Equal(t, failed, detail)
-	last, err := build.ReadLast(context.WithoutCancel(ctx), log, session)
+	last, err := build.ReadLast(context.WithoutCancel(ctx), log.Store, session)
 	require.NoError(t, err)
 	require.Equal(t, 3, last.NextOrdinal())
 }

@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -58,7 +59,7 @@ type ChangedProperty struct {
 
 // Compare compares two builds of a session, each given by its id or by the beginning of it.
 func Compare(ctx context.Context, conn driver.Conn, a, b string) (Diff, error) {
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	var d Diff
 	var stated [2][]schema.Entry
 	for i, id := range []string{a, b} {
@@ -67,7 +68,7 @@ func Compare(ctx context.Context, conn driver.Conn, a, b string) (Diff, error) {
 			return Diff{}, err
 		}
 		side := []*Side{&d.A, &d.B}[i]
-		if *side, stated[i], err = readSide(ctx, conn, log, run); err != nil {
+		if *side, stated[i], err = readSide(ctx, conn, log.Store, run); err != nil {
 			return Diff{}, err
 		}
 		if i == 1 && d.A.SessionKey != d.B.SessionKey {

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -87,7 +88,7 @@ func TestListInterrupted(t *testing.T) {
 			continue
 		}
 		f.Limit, f.Offset = len(runs), 0
-		sessions, err := build.Sessions(t.Context(), conn, eventlog.New(conn, eventlog.Options{}), f)
+		sessions, err := build.Sessions(t.Context(), conn, projection.New(conn, eventlog.Options{}).Store, f)
 		require.NoError(t, err, name)
 		require.Len(t, sessions, len(tt.want), name)
 		for n, i := range tt.want {

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -20,7 +21,7 @@ import (
 // scene appends events of one session, project and user whose names need escaping.
 type scene struct {
 	t   *testing.T
-	log *eventlog.Store
+	log *projection.Store
 	schema.SessionKey
 	events int
 	kept   map[string][]schema.Event
@@ -68,7 +69,7 @@ func TestI8Problems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
 	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
 	other := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "another"}}
@@ -256,7 +257,7 @@ func TestRetryCommandsSurviveTheShell(t *testing.T) {
 func TestProblemsThatTheBuildSawTo(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: session}
+	s := &scene{t: t, log: projection.New(conn, eventlog.Options{}), SessionKey: session}
 	id := build.ID(session, 1)
 	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{BuildID: id, SessionKey: session, Ordinal: 1, Spec: spec})
 	asked := func(reason string, w schema.Window, keys ...string) {

@@ -8,9 +8,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/vector"
@@ -19,8 +19,8 @@ import (
 
 // Projections returns all projectors of the program, with the vector outboxes of each embedding version. A projector
 // that is missing here does not run, and is neither rebuilt nor checked.
-func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Projector {
-	out := []eventlog.Projector{
+func Projections(conn driver.Conn, embeddingVersions ...string) []projection.Projector {
+	out := []projection.Projector{
 		entry.NewProjector(conn),
 		NewProjector(conn),
 		task.NewProjector(conn),
@@ -39,7 +39,7 @@ func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Proje
 
 // StoredProjections returns [Projections] with the outboxes of the embedding version and of every version that the
 // database was indexed with before.
-func StoredProjections(ctx context.Context, conn driver.Conn, log *eventlog.Store, embeddingVersion string) ([]eventlog.Projector, error) {
+func StoredProjections(ctx context.Context, conn driver.Conn, log *projection.Store, embeddingVersion string) ([]projection.Projector, error) {
 	names, err := log.ProjectorNames(ctx)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func StoredProjections(ctx context.Context, conn driver.Conn, log *eventlog.Stor
 
 // Named returns the projectors that go by the names, or all where none is given. Of names that no projector has it
 // returns the first.
-func Named(projectors []eventlog.Projector, names []string) (chosen []eventlog.Projector, absent string) {
+func Named(projectors []projection.Projector, names []string) (chosen []projection.Projector, absent string) {
 	if len(names) == 0 {
 		return projectors, ""
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(projectors, func(p eventlog.Projector) bool { return GoesBy(p, name) }) {
+		if !slices.ContainsFunc(projectors, func(p projection.Projector) bool { return GoesBy(p, name) }) {
 			return nil, name
 		}
 	}
@@ -75,13 +75,13 @@ func Named(projectors []eventlog.Projector, names []string) (chosen []eventlog.P
 }
 
 // GoesBy reports whether the name is the projector's, or the part of it before the slash.
-func GoesBy(p eventlog.Projector, name string) bool {
+func GoesBy(p projection.Projector, name string) bool {
 	family, _, _ := strings.Cut(p.Name(), "/")
 	return name == p.Name() || name == family
 }
 
 // LeftOut returns a missing table of a projection that is not among those named: it would come back empty.
-func LeftOut(projectors []eventlog.Projector, missing, names []string) (table, projection string) {
+func LeftOut(projectors []projection.Projector, missing, names []string) (table, projection string) {
 	if len(names) == 0 {
 		return "", ""
 	}

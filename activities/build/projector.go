@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -107,6 +107,6 @@ func modelOf(x schema.Extractor) string {
 func (*Projector) Version() uint32 { return 3 }
 
 // Tables returns the table of builds.
-func (*Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "build_runs_raw"}}
+func (*Projector) Tables() []projection.Table {
+	return []projection.Table{{Name: "build_runs_raw"}}
 }

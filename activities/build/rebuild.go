@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -20,12 +21,12 @@ import (
 // Rebuilds rebuilds projections into shadow tables and swaps them in.
 type Rebuilds struct {
 	conn             driver.Conn
-	log              *eventlog.Store
+	log              *projection.Store
 	embeddingVersion string
 }
 
 // NewRebuilds returns the activities of rebuilds. The embedding version is the worker's.
-func NewRebuilds(conn driver.Conn, log *eventlog.Store, embeddingVersion string) (*Rebuilds, error) {
+func NewRebuilds(conn driver.Conn, log *projection.Store, embeddingVersion string) (*Rebuilds, error) {
 	if conn == nil || log == nil || embeddingVersion == "" {
 		return nil, errors.New("rebuild activities: no connection, no event log or no embedder")
 	}
@@ -76,7 +77,7 @@ func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPl
 	if absent != "" {
 		return plan, noProjection(absent, all)
 	}
-	chosen = eventlog.RebuildSet(all, chosen)
+	chosen = projection.RebuildSet(all, chosen)
 	sh, err := a.log.BeginShadow(ctx, in.ID, chosen...)
 	if err != nil {
 		return plan, err
@@ -122,7 +123,7 @@ func (a *Rebuilds) check(ctx context.Context, names []string) error {
 	return nil
 }
 
-func noProjection(name string, all []eventlog.Projector) error {
+func noProjection(name string, all []projection.Projector) error {
 	known := make([]string, len(all))
 	for i, p := range all {
 		known[i] = p.Name()
@@ -131,7 +132,7 @@ func noProjection(name string, all []eventlog.Projector) error {
 }
 
 // projectors returns the named projectors over a connection.
-func projectors(conn driver.Conn, names []string) ([]eventlog.Projector, error) {
+func projectors(conn driver.Conn, names []string) ([]projection.Projector, error) {
 	var versions []string
 	for _, name := range names {
 		if index, ok := strings.CutPrefix(name, vector.OutboxPrefix); ok {
@@ -140,7 +141,7 @@ func projectors(conn driver.Conn, names []string) ([]eventlog.Projector, error) 
 			}
 		}
 	}
-	var out []eventlog.Projector
+	var out []projection.Projector
 	for _, p := range Projections(conn, versions...) {
 		if slices.Contains(names, p.Name()) {
 			out = append(out, p)
@@ -182,7 +183,7 @@ func (a *Rebuilds) fill(ctx context.Context, in FillInput) (FillResult, error) {
 	if err != nil {
 		return FillResult{}, err
 	}
-	done, err := sh.Fill(ctx, ps[0], in.After, time.Now().Add(in.For), func(eventlog.Filled) {})
+	done, err := sh.Fill(ctx, ps[0], in.After, time.Now().Add(in.For), func(projection.Filled) {})
 	return FillResult{done.Place, done.Done, done.Events}, err
 }
 
@@ -254,7 +255,7 @@ func (a *Rebuilds) switchTables(ctx context.Context, in SwitchInput) (SwitchResu
 	if err != nil {
 		return SwitchResult{}, err
 	}
-	done, err := sh.Switch(ctx, eventlog.SwitchOptions{Compare: in.Compare, DryRun: in.DryRun}, made, inUse)
+	done, err := sh.Switch(ctx, projection.SwitchOptions{Compare: in.Compare, DryRun: in.DryRun}, made, inUse)
 	return SwitchResult{done.Generation, done.Waited}, err
 }
 
@@ -359,7 +360,7 @@ func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) error {
 		return err
 	}
 	sh, err := a.log.OpenShadow(ctx, in.ID)
-	if errors.Is(err, eventlog.ErrShadowGone) { // Its preparation may have broken off.
+	if errors.Is(err, projection.ErrShadowGone) { // Its preparation may have broken off.
 		return clickhouse.DropScratch(ctx, a.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: in.ID})
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -51,7 +52,7 @@ func Replay(ctx context.Context, conn driver.Conn, id string) (Replayed, error) 
 	if err != nil {
 		return Replayed{}, err
 	}
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	recorded, err := readRecording(ctx, log, run)
 	if err != nil {
 		return Replayed{}, err
@@ -62,7 +63,7 @@ func Replay(ctx context.Context, conn driver.Conn, id string) (Replayed, error) 
 	}
 	defer done()
 	r := &replay{
-		recording: recorded, home: conn, scratch: scratch, log: eventlog.New(scratch.Conn, eventlog.Options{}),
+		recording: recorded, home: conn, scratch: scratch, log: projection.New(scratch.Conn, eventlog.Options{}),
 		result: Replayed{Run: run, Notes: []string{}, Differences: []Difference{}, NotCompared: notReplayed()},
 	}
 	if err := r.run(ctx); err != nil {
@@ -133,7 +134,7 @@ type recording struct {
 	before uint64
 }
 
-func readRecording(ctx context.Context, log *eventlog.Store, run Run) (recording, error) {
+func readRecording(ctx context.Context, log *projection.Store, run Run) (recording, error) {
 	var r recording
 	options := eventlog.StreamOptions{Types: append([]string{schema.BuildStarted, schema.BuildFinished}, derived...)}
 	for event, err := range log.Stream(ctx, run.Stream(), options) {
@@ -218,7 +219,7 @@ type replay struct {
 	home    driver.Conn
 	scratch *clickhouse.Scratch
 	// log is the log of the scratch database.
-	log    *eventlog.Store
+	log    *projection.Store
 	result Replayed
 	counts schema.BuildCounts
 }
@@ -273,7 +274,7 @@ func (r *replay) steps(ctx context.Context) error {
 	key := r.started.SessionKey
 	entries := 0
 	if r.ran(schema.StepExtract) {
-		result, err := llm.Replay(ctx, r.log, llm.ReplayInput{
+		result, err := llm.Replay(ctx, r.log.Store, llm.ReplayInput{
 			RecordInput: llm.RecordInput{SessionKey: key, BuildID: r.started.BuildID, At: r.startedAt}, Recorded: r.windows,
 			Statement: r.started.Statement,
 		})
@@ -297,7 +298,7 @@ func (r *replay) steps(ctx context.Context) error {
 }
 
 func (r *replay) materialize(ctx context.Context) error {
-	activities, err := entry.NewActivities(r.log, r.scratch.Conn)
+	activities, err := entry.NewActivities(r.log.Store, r.scratch.Conn)
 	if err != nil {
 		return err
 	}
@@ -315,7 +316,7 @@ func (r *replay) materialize(ctx context.Context) error {
 }
 
 func (r *replay) align(ctx context.Context) error {
-	_, err := evidence.AlignSession(ctx, r.log, evidence.AlignInput{SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, At: r.startedAt})
+	_, err := evidence.AlignSession(ctx, r.log.Store, evidence.AlignInput{SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, At: r.startedAt})
 	return err
 }
 
@@ -357,7 +358,7 @@ func (r *replay) close(ctx context.Context) error {
 	if _, err := r.log.Append(ctx, stream, []schema.Event{event}); err != nil {
 		return err
 	}
-	for _, p := range []eventlog.Projector{entry.NewProjector(r.scratch.Conn), NewProjector(r.scratch.Conn)} {
+	for _, p := range []projection.Projector{entry.NewProjector(r.scratch.Conn), NewProjector(r.scratch.Conn)} {
 		if _, err := r.log.Project(ctx, p, stream); err != nil {
 			return err
 		}

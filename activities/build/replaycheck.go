@@ -22,7 +22,7 @@ func (r *replay) check(ctx context.Context) error {
 		return err
 	}
 	only := recorded != nil && recorded.Verifier == ""
-	checked, err := graduate.CheckSession(ctx, r.log, recordedCompiler{recorded}, only, graduate.CheckInput{
+	checked, err := graduate.CheckSession(ctx, r.log.Store, recordedCompiler{recorded}, only, graduate.CheckInput{
 		SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, At: r.startedAt,
 	})
 	if err != nil || r.brokeOffDeriving() {

@@ -7,6 +7,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -59,7 +60,7 @@ func (r *replay) copyEvents(ctx context.Context) error {
 // session has grown meanwhile. They follow the events copied before.
 func (r *replay) copyLater(ctx context.Context, into, stream string) error {
 	next := r.before
-	log := eventlog.New(r.home, eventlog.Options{})
+	log := projection.New(r.home, eventlog.Options{})
 	options := eventlog.StreamOptions{Types: []string{schema.SessionIngested}, After: r.before}
 	for event, err := range log.Stream(ctx, stream, options) {
 		switch {

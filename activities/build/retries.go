@@ -28,7 +28,7 @@ func (a *Activities) listSelected(ctx context.Context, in batch.ListInput[schema
 	if err := in.By.Validate(); err != nil {
 		return batch.Listed{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	list, err := batch.List(ctx, a.log, in.Batch, in.At)
+	list, err := batch.List(ctx, a.log.Store, in.Batch, in.At)
 	if err != nil {
 		return batch.Listed{}, err
 	}
@@ -64,7 +64,7 @@ func (a *Activities) listTo(ctx context.Context, list *batch.Lister, selection S
 // nothingToRetry says why none of the builds of the batch is tried again.
 func (a *Activities) nothingToRetry(ctx context.Context, id string) error {
 	const most = 5
-	report, err := batch.Read(ctx, a.log, id)
+	report, err := batch.Read(ctx, a.log.Store, id)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -21,7 +22,7 @@ func TestListRetries(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	activities := func() *build.Activities { // like another process
-		a, err := build.NewActivities(eventlog.New(conn, eventlog.Options{}), conn, spec, nil)
+		a, err := build.NewActivities(projection.New(conn, eventlog.Options{}), conn, spec, nil)
 		require.NoError(t, err)
 		return a
 	}
@@ -48,7 +49,7 @@ func TestListRetries(t *testing.T) {
 	listed, err := activities().ListRetriesWhile(t.Context(), some, nothingRuns)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{listed.Items, listed.PassedOver})
-	report, err := batch.Read(t.Context(), eventlog.New(conn, eventlog.Options{}), "some")
+	report, err := batch.Read(t.Context(), projection.New(conn, eventlog.Options{}).Store, "some")
 	require.NoError(t, err)
 	require.Equal(t, failed.id(), report.Items[0].Input.Retry, "found by the beginning of its id")
 

@@ -14,6 +14,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -313,7 +314,7 @@ func TestSelectionOfPartialBuilds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	partial := func(session string, counts schema.BuildCounts) selectedRun {
 		return selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "프로젝트", User: "u/ü"}, SessionID: session},
@@ -389,7 +390,7 @@ func selectionReachesWindowsGivenUpEarlier(t *testing.T, names []string) {
 		second := first
 		second.ordinal, second.status, second.counts = 2, []schema.BuildStatus{schema.BuildSuccess, schema.BuildEmpty}[i%2], schema.BuildCounts{}
 		storeRuns(t, conn, []selectedRun{first, second})
-		s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: first.SessionKey}
+		s := &scene{t: t, log: projection.New(conn, eventlog.Options{}), SessionKey: first.SessionKey}
 		for message := range 2 {
 			s.append(first.Stream(), schema.MemoryExtracted, first.id(), givenUpWindow(name, message))
 		}
@@ -459,7 +460,7 @@ func TestListByClass(t *testing.T) {
 func TestAdvise(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: session}
+	s := &scene{t: t, log: projection.New(conn, eventlog.Options{}), SessionKey: session}
 	id := build.ID(session, 2)
 	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{
 		BuildID: id, SessionKey: session, Ordinal: 2, Unread: "it is gone", Resumed: &schema.ResumedBuild{BuildID: build.ID(session, 1), Step: schema.StepAlign},

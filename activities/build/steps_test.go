@@ -10,6 +10,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -19,7 +20,7 @@ func TestStepsOfAllRuns(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	recorded := at.Add(4 * time.Second)
-	log, projector := eventlog.New(conn, eventlog.Options{Now: func() time.Time { return recorded }}), build.NewProjector(conn)
+	log, projector := projection.New(conn, eventlog.Options{Now: func() time.Time { return recorded }}), build.NewProjector(conn)
 	add := func(stream string, e schema.Event, payload any) {
 		event, err := schema.NewEvent(payload, e)
 		require.NoError(t, err)
@@ -75,7 +76,7 @@ func TestDays(t *testing.T) {
 		{SessionKey: key, ordinal: 3, start: next, status: schema.BuildRunning},
 		{SessionKey: other, ordinal: 1, start: next, status: schema.BuildEmpty},
 	})
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	queue := func(of schema.SessionKey, id string, after time.Duration) {
 		p := schema.ContextEnqueuedPayload{QueuedContext: schema.QueuedContext{ID: id, Scope: of.Scope, Thread: of.SessionID, At: at}}
 		event, err := schema.NewEvent(p, schema.Event{TS: at, Actor: "queue", SessionID: of.SessionID, Project: of.Project, DedupeKey: "queued " + id + of.Agent})

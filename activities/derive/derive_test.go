@@ -21,6 +21,7 @@ import (
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/worth"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -31,20 +32,20 @@ var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // bench is the rooms of the steps over a log.
 type bench struct {
-	log   *eventlog.Store
+	log   *projection.Store
 	rooms derive.Rooms
 }
 
 func newBench(t testing.TB, windowBytes int) *bench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	b := &bench{log: eventlog.New(conn, eventlog.Options{})}
+	b := &bench{log: projection.New(conn, eventlog.Options{})}
 	model, err := llm.NewModel(t.Context(), llm.Config{Model: worth.Version})
 	require.NoError(t, err)
 	errs := make([]error, 3)
-	b.rooms.Log = b.log
-	b.rooms.LLM, errs[0] = llm.NewActivities(b.log, model, llm.Params{}, windowBytes)
-	b.rooms.Entry, errs[1] = entry.NewActivities(b.log, conn)
+	b.rooms.Log = b.log.Store
+	b.rooms.LLM, errs[0] = llm.NewActivities(b.log.Store, model, llm.Params{}, windowBytes)
+	b.rooms.Entry, errs[1] = entry.NewActivities(b.log.Store, conn)
 	b.rooms.Graduate, errs[2] = graduate.NewActivities(b.log, conn, model, &mocks.Client{}, graduate.Options{})
 	require.NoError(t, errors.Join(errs...))
 	return b
@@ -121,7 +122,7 @@ func TestDeriveStoresWhatTheStepsStore(t *testing.T) {
 			t.Parallel()
 			key := keyOf("s/" + name)
 			single, whole := newBench(t, tt.windowBytes), newBench(t, tt.windowBytes)
-			activities, err := derive.NewActivities(whole.log, whole.rooms)
+			activities, err := derive.NewActivities(whole.log.Store, whole.rooms)
 			require.NoError(t, err)
 			first := 0
 			for _, build := range []string{"b", "b2"} {
@@ -174,7 +175,7 @@ func TestDerivePanics(t *testing.T) {
 	b, key := newBench(t, 0), keyOf("s")
 	b.ingest(t, key, 0, texts(2)...)
 	before := b.events(t, key)
-	activities, err := derive.NewActivities(b.log, panicking{b.rooms})
+	activities, err := derive.NewActivities(b.log.Store, panicking{b.rooms})
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
@@ -203,7 +204,7 @@ func TestDeriveFails(t *testing.T) {
 		"for good":   {boundary.Invalid(schema.ErrorCorruptLog, errors.New("it is broken")), false},
 		"for a time": {temporal.NewApplicationError("it is broken", schema.ErrorStoreUnavailable), true},
 	} {
-		activities, err := derive.NewActivities(b.log, broken{b.rooms, tt.err})
+		activities, err := derive.NewActivities(b.log.Store, broken{b.rooms, tt.err})
 		require.NoError(t, err)
 		_, err = activities.DeriveEntries(t.Context(), b.input(t, key, "b"))
 		var application *temporal.ApplicationError
@@ -218,13 +219,13 @@ func TestDeriveFails(t *testing.T) {
 		require.Nil(t, failure.Recorded)
 		require.Equal(t, before, b.events(t, key))
 	}
-	activities, err := derive.NewActivities(b.log, broken{b.rooms, context.Canceled})
+	activities, err := derive.NewActivities(b.log.Store, broken{b.rooms, context.Canceled})
 	require.NoError(t, err)
 	_, err = activities.DeriveEntries(t.Context(), b.input(t, key, "b"))
 	require.True(t, temporal.IsCanceledError(err))
 	require.Equal(t, before, b.events(t, key))
 
-	activities, err = derive.NewActivities(b.log, b.rooms)
+	activities, err = derive.NewActivities(b.log.Store, b.rooms)
 	require.NoError(t, err)
 	result, err := activities.DeriveEntries(t.Context(), b.input(t, key, "b"))
 	require.NoError(t, err)

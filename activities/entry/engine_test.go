@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -22,16 +23,16 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 type bench struct {
 	t          testing.TB
 	conn       driver.Conn
-	log        *eventlog.Store
+	log        *projection.Store
 	activities *Activities
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	b := &bench{t: t, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
+	b := &bench{t: t, conn: conn, log: projection.New(conn, eventlog.Options{})}
 	var err error
-	b.activities, err = NewActivities(b.log, conn)
+	b.activities, err = NewActivities(b.log.Store, conn)
 	require.NoError(t, err)
 	return b
 }
@@ -218,7 +219,7 @@ func TestI1GainedInTheSession(t *testing.T) {
 	b.rebuild()
 	require.Equal(t, rows, b.rows(), "I3")
 
-	logged, err := ReadLogged(t.Context(), b.log, s, func(e schema.Entry) bool { return e.ID == kafka.ID })
+	logged, err := ReadLogged(t.Context(), b.log.Store, s, func(e schema.Entry) bool { return e.ID == kafka.ID })
 	require.NoError(t, err)
 	require.Equal(t, []schema.Entry{kafka.Entry}, logged, "who decides by the log sees what the view shows")
 }

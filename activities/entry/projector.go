@@ -8,7 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -88,8 +88,8 @@ func entryRow(event schema.Event) ([]any, error) {
 func (*Projector) Version() uint32 { return 5 }
 
 // Tables are the tables of entries and of their changes.
-func (*Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "entries_raw"}, {Name: "entry_changes_raw"}}
+func (*Projector) Tables() []projection.Table {
+	return []projection.Table{{Name: "entries_raw"}, {Name: "entry_changes_raw"}}
 }
 
 // content is the part of an entry that has no column of its own.

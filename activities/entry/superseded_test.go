@@ -100,7 +100,7 @@ func TestI3SupersededAndRestored(t *testing.T) {
 	proven, err := NewReader(b.conn).IDs(t.Context(), OfSession(s).Proven())
 	require.NoError(t, err)
 	require.Len(t, proven, 2)
-	logged, err := ReadLogged(t.Context(), b.log, s, func(schema.Entry) bool { return true })
+	logged, err := ReadLogged(t.Context(), b.log.Store, s, func(schema.Entry) bool { return true })
 	require.NoError(t, err)
 	require.Len(t, logged, 2, "what is superseded is not for facts and tasks")
 

@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/tier"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -23,7 +24,7 @@ import (
 
 // Activities are the steps of an erasure.
 type Activities struct {
-	log *eventlog.Store
+	log *projection.Store
 	// conn is the connection of a worker. eraser has the rights to erase.
 	conn, eraser driver.Conn
 	temporal     client.Client
@@ -41,7 +42,7 @@ type Activities struct {
 
 // Stores are the stores that an erasure erases from.
 type Stores struct {
-	Log *eventlog.Store
+	Log *projection.Store
 	// ClickHouse is the connection of a worker, and Eraser one with the rights of [clickhouse.RoleEraser].
 	ClickHouse, Eraser driver.Conn
 	Temporal           client.Client
@@ -100,7 +101,7 @@ func (a *Activities) begin(ctx context.Context, in Input) (BeginResult, error) {
 		return BeginResult{}, err
 	}
 	other := boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
-	first, _, err := tombstoneOf(ctx, a.log, in.ErasureID)
+	first, _, err := tombstoneOf(ctx, a.log.Store, in.ErasureID)
 	switch {
 	case errors.Is(err, eventlog.ErrNotFound):
 	case err != nil:
@@ -120,7 +121,7 @@ func (a *Activities) begin(ctx context.Context, in Input) (BeginResult, error) {
 	p := schema.ErasureBegunPayload{
 		ErasureID: in.ErasureID, Kind: in.Kind(), By: in.By, Because: in.Because, Salt: salt, Scope: in.Hash(salt),
 	}
-	stored, err := appendTo(ctx, a.log, schema.AuditStream(), p, in.By, in.key(schema.ErasureBegun, 0), in.At)
+	stored, err := appendTo(ctx, a.log.Store, schema.AuditStream(), p, in.By, in.key(schema.ErasureBegun, 0), in.At)
 	if err != nil {
 		return BeginResult{}, err
 	}
@@ -137,7 +138,7 @@ func (a *Activities) plan(ctx context.Context, in Input, erased func(text string
 	if err := eventlog.NewEraser(a.eraser, in.ErasureID).WaitForMutations(ctx); err != nil {
 		return nil, err
 	}
-	return Make(ctx, a.log, a.conn, in.ErasureID, in.ErasureScope, erased)
+	return Make(ctx, a.log.Store, a.conn, in.ErasureID, in.ErasureScope, erased)
 }
 
 // LockStreams records people's edits of the files of the memories, locks the streams that will change against new
@@ -203,11 +204,11 @@ func (p *Plan) near() []string {
 // lockStreams locks the streams of the plan against new events and keeps the existing locks. It returns how long to wait
 // until all programs know the locks and the tombstone.
 func (a *Activities) lockStreams(ctx context.Context, in Input, plan *Plan) (wait time.Duration, err error) {
-	stone, begunAt, err := tombstoneOf(ctx, a.log, in.ErasureID)
+	stone, begunAt, err := tombstoneOf(ctx, a.log.Store, in.ErasureID)
 	if err != nil {
 		return 0, err
 	}
-	locks, err := locksOf(ctx, a.log, in.ErasureID)
+	locks, err := locksOf(ctx, a.log.Store, in.ErasureID)
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +226,7 @@ func (a *Activities) lockStreams(ctx context.Context, in Input, plan *Plan) (wai
 	if missing {
 		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: slices.Sorted(maps.Keys(locks.since))}
 		known = time.Now()
-		if err := appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, int(locks.seq)), in.At); err != nil {
+		if err := appendAudit(ctx, a.log.Store, p, in.By, in.key(schema.ErasureLocked, int(locks.seq)), in.At); err != nil {
 			return 0, err
 		}
 	}
@@ -266,7 +267,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	}
 	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}
 	// The first attempt has counted everything. A later one finds only the rest.
-	stored, err := appendTo(ctx, a.log, schema.ErasureStream(in.ErasureID), counted, in.By, in.key("counted", 0), in.At)
+	stored, err := appendTo(ctx, a.log.Store, schema.ErasureStream(in.ErasureID), counted, in.By, in.key("counted", 0), in.At)
 	if err != nil {
 		return Erased{}, err
 	}
@@ -295,7 +296,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if err != nil {
 		return Erased{}, err
 	}
-	return Erased{Counts: counted.Counts, At: at}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
+	return Erased{Counts: counted.Counts, At: at}, appendAudit(ctx, a.log.Store, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
 }
 
 // PurgeInput contains the times when an erasure deleted rows, by ClickHouse's clock.
@@ -321,11 +322,11 @@ func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
 func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
 	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in Input) (none struct{}, err error) {
 		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: []string{}}
-		locks, err := locksOf(ctx, a.log, in.ErasureID)
+		locks, err := locksOf(ctx, a.log.Store, in.ErasureID)
 		if err != nil || len(locks.since) == 0 {
 			return none, err
 		}
-		return none, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, int(locks.seq)), in.At)
+		return none, appendAudit(ctx, a.log.Store, p, in.By, in.key(schema.ErasureLocked, int(locks.seq)), in.At)
 	}))
 	return err
 }
@@ -340,7 +341,7 @@ type EndInput struct {
 func (a *Activities) EndErasure(ctx context.Context, in EndInput) error {
 	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in EndInput) (none struct{}, err error) {
 		// A failed erasure may be retried and have another outcome.
-		return none, appendAudit(ctx, a.log, in.Finished, in.By, in.key(schema.ErasureFinished, in.run()), time.Now())
+		return none, appendAudit(ctx, a.log.Store, in.Finished, in.By, in.key(schema.ErasureFinished, in.run()), time.Now())
 	}))
 	return err
 }

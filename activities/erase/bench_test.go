@@ -8,6 +8,7 @@ import (
 
 	"axiommind/activities/erase/erasetest"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -17,14 +18,14 @@ import (
 func BenchmarkPlan(b *testing.B) {
 	for _, sessions := range []int{4, 410} {
 		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
-		log := eventlog.New(conn, eventlog.Options{})
-		events := erasetest.Fill(b, log, sessions)
+		log := projection.New(conn, eventlog.Options{})
+		events := erasetest.Fill(b, log.Store, sessions)
 		for name, scope := range map[string]schema.ErasureScope{
 			"session": {Project: "p", User: "u", SessionID: "session-3"}, "user": {User: "u"}, "query": {User: "u", Query: "topic 3 of"},
 		} {
 			b.Run(fmt.Sprintf("events=%d/%s", events, name), func(b *testing.B) {
 				for b.Loop() {
-					plan, err := Make(b.Context(), log, conn, "bench", scope, nil)
+					plan, err := Make(b.Context(), log.Store, conn, "bench", scope, nil)
 					require.NoError(b, err)
 					require.False(b, plan.Empty())
 				}

@@ -19,11 +19,11 @@ const filesTable = "memory_files_raw"
 
 // lockedStreams returns the streams with the prefix that the erasure has changed.
 func (a *Activities) lockedStreams(ctx context.Context, in Input, prefix string) ([]string, error) {
-	stone, _, err := tombstoneOf(ctx, a.log, in.ErasureID)
+	stone, _, err := tombstoneOf(ctx, a.log.Store, in.ErasureID)
 	if err != nil {
 		return nil, err
 	}
-	locks, err := locksOf(ctx, a.log, in.ErasureID)
+	locks, err := locksOf(ctx, a.log.Store, in.ErasureID)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/transcript/grant"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -20,7 +21,7 @@ import (
 func (a *Activities) withLog(t *testing.T) *Activities {
 	t.Helper()
 	a.conn = stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	a.eraser, a.log, a.unsigned = a.conn, eventlog.New(a.conn, eventlog.Options{}), true
+	a.eraser, a.log, a.unsigned = a.conn, projection.New(a.conn, eventlog.Options{}), true
 	return a
 }
 
@@ -69,12 +70,12 @@ func TestHeldMessagesAreErased(t *testing.T) {
 		"project": {schema.ErasureScope{Project: ann.Project}, []string{of, ofLonger, ofBob}},
 	} {
 		var texts []string
-		plan, err := Make(t.Context(), a.log, a.conn, "e", tt.scope, func(text string) { texts = append(texts, text) })
+		plan, err := Make(t.Context(), a.log.Store, a.conn, "e", tt.scope, func(text string) { texts = append(texts, text) })
 		require.NoError(t, err)
 		require.Equal(t, tt.streams, plan.Streams, name)
 		require.Contains(t, texts, erasedText, "it is looked for afterwards")
 	}
-	plan, err := Make(t.Context(), a.log, a.conn, "e", schema.ErasureScope{User: "ann", Query: "harbour DOOR is 4711"}, nil)
+	plan, err := Make(t.Context(), a.log.Store, a.conn, "e", schema.ErasureScope{User: "ann", Query: "harbour DOOR is 4711"}, nil)
 	require.NoError(t, err)
 	require.Empty(t, plan.Streams)
 	require.Equal(t, []string{of}, plan.Changed())
@@ -134,7 +135,7 @@ func TestErasureLeavesNoTrace(t *testing.T) {
 		require.NotContains(t, e, "print")
 		require.NotContains(t, e, "harbour")
 	}
-	stone, _, err := tombstoneOf(t.Context(), a.log, "first")
+	stone, _, err := tombstoneOf(t.Context(), a.log.Store, "first")
 	require.NoError(t, err)
 	require.Empty(t, stone.Scope)
 
@@ -174,7 +175,7 @@ func TestScratchesAreErased(t *testing.T) {
 	require.Contains(t, left(), schema.Leftover{Store: "clickhouse", Place: scratch.Database + ".events_raw"})
 
 	in := a.input("e", scope)
-	a.log = eventlog.New(a.conn, eventlog.Options{Lease: time.Millisecond})
+	a.log = projection.New(a.conn, eventlog.Options{Lease: time.Millisecond})
 	_, err = a.begin(t.Context(), in)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -215,7 +216,7 @@ func TestErasuresAreSigned(t *testing.T) {
 			require.ErrorContains(t, err, "--unsigned-erasures")
 		}
 	}
-	all, err := List(t.Context(), a.log)
+	all, err := List(t.Context(), a.log.Store)
 	require.NoError(t, err)
 	require.Empty(t, all)
 	in.Grant = grant.OfErasure(key, "e", in.ErasureScope)
@@ -223,7 +224,7 @@ func TestErasuresAreSigned(t *testing.T) {
 		_, err = env.ExecuteActivity(a.BeginErasure, in)
 		require.NoError(t, err)
 	}
-	require.NoError(t, Lift(t.Context(), a.log, schema.ErasureLiftedPayload{ErasureID: "e", By: "ann"}))
+	require.NoError(t, Lift(t.Context(), a.log.Store, schema.ErasureLiftedPayload{ErasureID: "e", By: "ann"}))
 	_, err = env.ExecuteActivity(a.BeginErasure, in)
 	require.ErrorContains(t, err, `erasure "e" was lifted: give another id`)
 }
@@ -234,7 +235,7 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
 	quick := a.log
-	a.log = eventlog.New(a.conn, eventlog.Options{Lease: time.Hour})
+	a.log = projection.New(a.conn, eventlog.Options{Lease: time.Hour})
 	ann := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "ann"}, SessionID: "gone"}
 	bob := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "bob"}, SessionID: "kept"}
 	entry := schema.EntryMaterializedPayload{}
@@ -246,9 +247,9 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 	require.NoError(t, err)
 	locked := func(streams ...string) {
 		t.Helper()
-		stone, _, err := tombstoneOf(t.Context(), a.log, in.ErasureID)
+		stone, _, err := tombstoneOf(t.Context(), a.log.Store, in.ErasureID)
 		require.NoError(t, err)
-		found, err := locksOf(t.Context(), a.log, in.ErasureID)
+		found, err := locksOf(t.Context(), a.log.Store, in.ErasureID)
 		require.NoError(t, err)
 		for _, stream := range append(streams, schema.ProjectStream(ann.Project), schema.MemoryStream("ann", "")) {
 			require.Contains(t, found.since, eventlog.StreamHash(stone.Salt, stream), stream)
@@ -273,7 +274,7 @@ func TestLateStreamIsLockedFirst(t *testing.T) {
 		require.ErrorAs(t, quick.AdmitsTo(t.Context(), stream), new(*eventlog.ErasingError))
 	}
 
-	a.log = eventlog.New(a.conn, eventlog.Options{Lease: time.Millisecond})
+	a.log = projection.New(a.conn, eventlog.Options{Lease: time.Millisecond})
 	erased, err := a.eraseLog(t.Context(), in)
 	require.NoError(t, err)
 	require.Zero(t, erased.Wait)

@@ -104,7 +104,7 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 	if len(given) == 0 {
 		return Appended{}, nil
 	}
-	unlock, err := s.locks.lock(ctx, stream)
+	unlock, err := s.locks.Lock(ctx, stream)
 	if err != nil {
 		return Appended{}, fmt.Errorf("append to %q: %w", stream, err)
 	}
@@ -293,13 +293,13 @@ func (s *Store) insert(ctx context.Context, stream string, events []schema.Event
 
 // send sends the events as one block.
 func (s *Store) send(ctx context.Context, events []schema.Event, headings map[string][2]string, token string) error {
-	ctx, cancel := s.request(ctx, clickhouse.Settings{
+	ctx, cancel := s.db.Request(ctx, clickhouse.Settings{
 		"async_insert": 0, "insert_deduplicate": 1, "insert_deduplication_token": token,
 		"max_insert_block_size": 2 * MaxBatchRows,
 	})
 	defer cancel()
 	columns := columnsOf(events, headings)
-	return clickhouse.InsertBlock(ctx, s.conn, insertEvents, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
+	return clickhouse.InsertBlock(ctx, s.db.Conn, insertEvents, len(columns), func(b driver.Batch, i int) error { return b.Column(i).Append(columns[i]) })
 }
 
 // columnsOf returns the columns of insertEvents. Whole columns take the client a third of the time of rows.
@@ -386,13 +386,13 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 	sql, args := inPlace, []any{stream, events[0].Seq, events[len(events)-1].Seq}
 	rest := ids
 	if !onlyWriter {
-		n := min(len(ids), maxIDs)
+		n := min(len(ids), MaxIDs)
 		sql, args, rest = inPlace+" UNION ALL "+twice, append(args, clickhouse.Set(ids[:n])), ids[n:]
 	}
-	err := s.query(ctx, at, sql, args...)
+	err := s.db.Query(ctx, at, sql, args...)
 	for !onlyWriter && len(rest) > 0 && err == nil {
-		n := min(len(rest), maxIDs)
-		err = s.query(ctx, at, twice, clickhouse.Set(rest[:n]))
+		n := min(len(rest), MaxIDs)
+		err = s.db.Query(ctx, at, twice, clickhouse.Set(rest[:n]))
 		rest = rest[n:]
 	}
 	if err != nil {
@@ -424,14 +424,14 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 	return won, nil
 }
 
-// lastPosition selects the highest position in a stream. It reads one granule.
-const lastPosition = `SELECT seq FROM events_raw WHERE stream = ? ORDER BY stream DESC, seq DESC LIMIT 1`
+// LastPosition selects the highest position in a stream. It reads one granule.
+const LastPosition = `SELECT seq FROM events_raw WHERE stream = ? ORDER BY stream DESC, seq DESC LIMIT 1`
 
-// lastSeq returns the highest position in the stream, or 0 for an empty stream.
-func (s *Store) lastSeq(ctx context.Context, stream string) (uint64, error) {
+// End returns the highest position in the stream, or 0 for an empty stream.
+func (s *Store) End(ctx context.Context, stream string) (uint64, error) {
 	var last uint64
-	err := s.query(ctx, func(rows driver.Rows) error { return rows.Scan(&last) },
-		lastPosition, stream)
+	err := s.db.Query(ctx, func(rows driver.Rows) error { return rows.Scan(&last) },
+		LastPosition, stream)
 	if err != nil {
 		return 0, fmt.Errorf("find the end: %w", err)
 	}

@@ -53,10 +53,10 @@ func TestConformance(t *testing.T) {
 // conform tries the promises on a real server. Each part has a database of its own, and leaves it sound (I7).
 func conform(t *testing.T, parts map[string]conformance) {
 	t.Helper()
-	conformOn(t, func(t *testing.T) driver.Conn { return database(t) }, parts)
+	conformOn(t, database, parts)
 }
 
-func conformOn(t *testing.T, database func(*testing.T) driver.Conn, parts map[string]conformance) {
+func conformOn(t *testing.T, database func(testing.TB) driver.Conn, parts map[string]conformance) {
 	t.Helper()
 	for name, test := range parts {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 
 func (s *Store) displaced(ctx context.Context, sql string, args ...any) ([]position, error) {
 	var out []position
-	err := s.queryAll(ctx, clickhouse.Rows(&out, func(rows driver.Rows, p *position) error { return rows.Scan(&p.stream, &p.seq, &p.id) }), sql, args...)
+	err := s.db.QueryAll(ctx, clickhouse.Rows(&out, func(rows driver.Rows, p *position) error { return rows.Scan(&p.stream, &p.seq, &p.id) }), sql, args...)
 	return out, err
 }
 
@@ -57,9 +57,9 @@ func (s *Store) hide(ctx context.Context, copies []position) error {
 	if len(copies) == 0 {
 		return nil
 	}
-	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
+	ctx, cancel := s.db.Request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
-	return clickhouse.InsertBlock(ctx, s.conn, `INSERT INTO event_copies (stream, seq, event_id)`, len(copies), func(b driver.Batch, i int) error {
+	return clickhouse.InsertBlock(ctx, s.db.Conn, `INSERT INTO event_copies (stream, seq, event_id)`, len(copies), func(b driver.Batch, i int) error {
 		return b.Append(copies[i].stream, copies[i].seq, copies[i].id)
 	})
 }

@@ -3,14 +3,6 @@ package eventlog
 // For the tests against a real server, which are in a package of their own: the server's package
 // imports this one.
 var (
-	Canonical       = canonical
-	Token           = token
-	TablesLastFirst = tablesLastFirst
+	Canonical = canonical
+	Token     = token
 )
-
-// LoseOffsets simulates the end of a program before it has saved its projections' offsets.
-func LoseOffsets(s *Store) {
-	s.offsets.mu.Lock()
-	defer s.offsets.mu.Unlock()
-	clear(s.offsets.pending)
-}

@@ -42,7 +42,7 @@ func (e *ErasingError) FailureType() string { return schema.ErrorErasing }
 func (e *ErasingError) Retryable() bool { return true }
 
 // erased caches the store's knowledge of erasures. It is at most as old as a lease, so an erasure that waits for
-// [Store.Drain] after its tombstone can rely on every program knowing the tombstone.
+// [Options.Lease] and a quarter after its tombstone can rely on every program knowing the tombstone.
 type erased struct {
 	mu sync.Mutex
 	at time.Time
@@ -69,9 +69,19 @@ var erasureTypes = []string{
 	schema.ErasureBegun, schema.ErasureLocked, schema.ErasureApplied, schema.ErasureFinished, schema.ErasureLifted,
 }
 
-// learnErasures reads the new events of the audit stream, as of the time, if it has grown to the position. It then
+// AskForErasures asks the server for the end of the audit stream, and reads its new events.
+func (s *Store) AskForErasures(ctx context.Context) error {
+	now := time.Now()
+	end, err := s.End(ctx, schema.AuditStream())
+	if err != nil {
+		return err
+	}
+	return s.LearnErasures(ctx, end, now)
+}
+
+// LearnErasures reads the new events of the audit stream, as of the time, if it has grown to the position. It then
 // drops all cached streams, because they may contain erased content.
-func (s *Store) learnErasures(ctx context.Context, head uint64, now time.Time) error {
+func (s *Store) LearnErasures(ctx context.Context, head uint64, now time.Time) error {
 	s.erased.mu.Lock()
 	defer s.erased.mu.Unlock()
 	if head == s.erased.seq {
@@ -142,7 +152,7 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	if stones, ok := young(); ok {
 		return stones, nil
 	}
-	unlock, err := s.locks.lock(ctx, "generations")
+	unlock, err := s.locks.Lock(ctx, "erasures")
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +160,7 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	if stones, ok := young(); ok {
 		return stones, nil
 	}
-	if _, err := s.refreshGenerations(ctx); err != nil {
+	if err := s.opts.AskForErasures(ctx); err != nil {
 		return nil, err
 	}
 	stones, _ := young()

@@ -292,7 +292,7 @@ func (s *Store) readTail(ctx context.Context, stream string, t tail, head uint64
 	kept = kept && inOrder(events, t.events)
 	if rows > tailRead {
 		kept = false
-		if last, err = s.lastSeq(ctx, stream); err != nil {
+		if last, err = s.End(ctx, stream); err != nil {
 			return tail{}, err
 		}
 	}

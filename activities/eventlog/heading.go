@@ -36,7 +36,7 @@ func (h Heading) key() key { return key{position{h.Stream, h.Seq, h.ID}, uint32(
 
 // Headings returns the headings of the stream's session_ingested events, in order. It reads no payloads.
 func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) {
-	events, known, err := s.remembered(ctx, selection{stream: stream, types: []string{schema.SessionIngested}}, position{stream: stream})
+	events, _, known, err := s.remembered(ctx, selection{stream: stream, types: []string{schema.SessionIngested}}, position{stream: stream})
 	if err != nil {
 		return nil, fmt.Errorf("read headings of %q: %w", stream, err)
 	}
@@ -44,7 +44,7 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 		return headingsOf(events)
 	}
 	var all []Heading
-	err = s.query(ctx, func(rows driver.Rows) error {
+	err = s.db.Query(ctx, func(rows driver.Rows) error {
 		h := Heading{Stream: stream}
 		var size uint32
 		var heading string
@@ -82,7 +82,7 @@ func (s *Store) Totals(ctx context.Context, streams []string) (map[string]Total,
 	if len(streams) == 0 {
 		return totals, nil
 	}
-	err := s.query(ctx, clickhouse.Map(totals, func(rows driver.Rows, stream *string, total *Total) error {
+	err := s.db.Query(ctx, clickhouse.Map(totals, func(rows driver.Rows, stream *string, total *Total) error {
 		var messages, tokens uint64
 		err := rows.Scan(stream, &messages, &tokens)
 		*total = Total{int(messages), int(tokens)}
@@ -185,7 +185,7 @@ func (s *Store) rememberedOf(ctx context.Context, headings []Heading) ([]schema.
 		return nil, true, nil
 	}
 	first := headings[0]
-	events, known, err := s.remembered(ctx, selection{stream: first.Stream, types: []string{schema.SessionIngested}}, position{stream: first.Stream, seq: first.Seq - 1})
+	events, _, known, err := s.remembered(ctx, selection{stream: first.Stream, types: []string{schema.SessionIngested}}, position{stream: first.Stream, seq: first.Seq - 1})
 	if err != nil || !known {
 		return nil, false, err
 	}
@@ -266,13 +266,13 @@ func (s *Store) messages(ctx context.Context, headings []Heading, each func(Head
 		}
 		return nil
 	}
-	for chunk := range slices.Chunk(headings, maxIDs) {
+	for chunk := range slices.Chunk(headings, MaxIDs) {
 		wanted := make(map[position]Heading, len(chunk))
 		seqs := make([]uint64, len(chunk))
 		for i, h := range chunk {
 			wanted[h.key().position], seqs[i] = h, h.Seq
 		}
-		err := s.query(ctx, func(rows driver.Rows) error {
+		err := s.db.Query(ctx, func(rows driver.Rows) error {
 			var p position
 			var text string
 			if err := rows.Scan(&p.stream, &p.seq, &p.id, &text); err != nil {

@@ -40,6 +40,14 @@ func (s *Store) held(ctx context.Context, stream string) *Held {
 	return nil
 }
 
+// StoreHeld appends the events of the stream that the context holds.
+func (s *Store) StoreHeld(ctx context.Context, stream string) error {
+	if held := s.held(ctx, stream); held != nil {
+		return held.Store(ctx)
+	}
+	return nil
+}
+
 // takes reports whether the events can be held behind the tail.
 func (h *Held) takes(t tail, b batch) bool { // The bounds are below those of a batch.
 	return t.whole() && len(t.events)+len(b.events) <= tailRows && t.bytes+b.bytes <= tailBytes
@@ -63,7 +71,7 @@ func (h *Held) add(t tail, fresh []schema.Event, b batch) {
 // if the store has learned of an erasure since: the events may repeat erased text. Held is empty afterwards, also after
 // an error.
 func (h *Held) Store(ctx context.Context) error {
-	unlock, err := h.store.locks.lock(ctx, h.stream)
+	unlock, err := h.store.locks.Lock(ctx, h.stream)
 	if err != nil {
 		return fmt.Errorf("append to %q: %w", h.stream, err)
 	}

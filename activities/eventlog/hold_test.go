@@ -60,22 +60,6 @@ func TestHold(t *testing.T) {
 	require.Equal(t, keysOf(append(all, second.Events...)), keysOf(collect(t, other.Stream(t.Context(), "h/a", eventlog.StreamOptions{}))))
 }
 
-// Tables never hold more than the log: held events are stored before they are projected.
-func TestHoldThenProject(t *testing.T) {
-	t.Parallel()
-	conn := database(t)
-	s, p := eventlog.New(conn, eventlog.Options{}), newTally(t, conn)
-	ctx := eventlog.WithHead(t.Context(), "p/h", schema.StreamHead{Known: true})
-	holding, held := s.Hold(ctx, "p/h")
-	_, err := s.Append(holding, "p/h", said("p/h", 3))
-	require.NoError(t, err)
-	progress, err := s.Project(holding, p, "p/h")
-	require.NoError(t, err)
-	require.Equal(t, 2, progress.Events)
-	require.Len(t, collect(t, s.Stream(t.Context(), "p/h", eventlog.StreamOptions{})), 3)
-	require.NoError(t, held.Store(ctx))
-}
-
 func keysOf(events []schema.Event) []string {
 	out := make([]string, len(events))
 	for i, e := range events {

@@ -38,8 +38,8 @@ type key struct {
 type selection struct {
 	// stream is the stream to read, or empty to read all streams with the prefix.
 	stream, prefix string
-	// spans are the streams to read of those with the prefix, and after which events. None means all.
-	spans []span
+	// of are the streams to read of those with the prefix, and after which events. None means all.
+	of    []Place
 	types []string
 	since time.Time
 	// upTo is the highest seq to read. 0 means no limit.
@@ -68,10 +68,10 @@ func (sel selection) where(after position) (string, []any) {
 	} else {
 		add("startsWith(stream, ?)", sel.prefix)
 	}
-	if len(sel.spans) > 0 {
-		names, seen := make([]string, len(sel.spans)), make([]uint64, len(sel.spans))
-		for i, s := range sel.spans {
-			names[i], seen[i] = s.stream, s.at.LastSeq
+	if len(sel.of) > 0 {
+		names, seen := make([]string, len(sel.of)), make([]uint64, len(sel.of))
+		for i, s := range sel.of {
+			names[i], seen[i] = s.Stream, s.Seq
 		}
 		add("stream IN ?", clickhouse.Set(names)) // For the primary index.
 		add("seq > transform(stream, ?, ?, toUInt64(0))", names, seen)
@@ -159,7 +159,7 @@ func (s *Store) shortPage(ctx context.Context, sel selection, after position) (p
 // small reads rows of events_raw, but no payloads of more than size bytes: such an event is large, and comes without. The
 // payloads are not checked. A hidden event is a copy.
 func (s *Store) small(ctx context.Context, size int64, take func(e schema.Event, large, hidden bool) error, where string, args ...any) error {
-	return s.query(ctx, func(rows driver.Rows) error {
+	return s.db.Query(ctx, func(rows driver.Rows) error {
 		var bytes uint32
 		var hidden uint8
 		e, err := s.scanUnchecked(rows, &bytes, &hidden)
@@ -190,9 +190,9 @@ func (s *Store) measured(ctx context.Context, sel selection, after position) (pa
 	}
 	args = slices.Concat([]any{s.opts.PageRows, s.opts.PageBytes}, args, []any{s.opts.PageRows + 1}, args)
 	var p page
-	query := s.query
+	query := s.db.Query
 	if sel.stream == "" {
-		query = s.queryAll
+		query = s.db.QueryAll
 	}
 	err := query(ctx, func(rows driver.Rows) error {
 		var hidden, more uint8
@@ -216,8 +216,8 @@ func (s *Store) measured(ctx context.Context, sel selection, after position) (pa
 	return p, err
 }
 
-// maxIDs bounds the number of ids in one query.
-const maxIDs = 5000
+// MaxIDs bounds the number of ids in one query.
+const MaxIDs = 5000
 
 // location is where a copy of an event is stored.
 type location struct {
@@ -245,8 +245,8 @@ func keepFirst(out map[string]location, id string, p location) {
 // places returns the places of the events by id.
 func (s *Store) places(ctx context.Context, ids []string) (map[string]location, error) {
 	out := make(map[string]location, len(ids))
-	for chunk := range slices.Chunk(ids, maxIDs) {
-		err := s.query(ctx, func(rows driver.Rows) error {
+	for chunk := range slices.Chunk(ids, MaxIDs) {
+		err := s.db.Query(ctx, func(rows driver.Rows) error {
 			var id string
 			var p location
 			if err := rows.Scan(&id, &p.stream, &p.seq, &p.precedence); err != nil {
@@ -266,8 +266,8 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]location, 
 // before the places. A batch that is committed in between is then either seen as a whole or makes an append at that
 // end lose its token.
 func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (uint64, map[string]location, error) {
-	if len(ids) > maxIDs {
-		last, err := s.lastSeq(ctx, stream)
+	if len(ids) > MaxIDs {
+		last, err := s.End(ctx, stream)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -276,7 +276,7 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 	}
 	var last uint64
 	out := map[string]location{}
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.db.Query(ctx, func(rows driver.Rows) error {
 		var found, streams []string
 		var seqs, precedences []uint64
 		if err := rows.Scan(&last, &found, &streams, &seqs, &precedences); err != nil {
@@ -286,7 +286,7 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 			keepFirst(out, id, location{streams[i], seqs[i], precedences[i]})
 		}
 		return nil
-	}, `WITH (SELECT max(seq) FROM (`+lastPosition+`)) AS last
+	}, `WITH (SELECT max(seq) FROM (`+LastPosition+`)) AS last
 		SELECT assumeNotNull(last), groupArray(event_id), groupArray(stream), groupArray(seq), groupArray(precedence)
 		FROM events_raw WHERE event_id IN ?`, stream, clickhouse.Set(ids))
 	return last, out, err
@@ -308,7 +308,7 @@ func (s *Store) bodies(ctx context.Context, keys []key) ([]schema.Event, error) 
 		where, args = "(stream, seq) IN ?", []any{clickhouse.Set(tuples)}
 	}
 	out := make([]schema.Event, len(keys))
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.db.Query(ctx, func(rows driver.Rows) error {
 		e, err := s.scanEvent(rows)
 		if i, ok := wanted[position{e.Stream, e.Seq, e.ID}]; ok {
 			out[i] = e

@@ -123,7 +123,7 @@ func (s *Store) at(ctx context.Context, places map[string]location) (map[string]
 	slices.SortFunc(keys, func(a, b key) int { return a.compare(b.position) })
 	out := make(map[string]schema.Event, len(keys))
 	for len(keys) > 0 {
-		n := min(len(keys), s.opts.PageRows, maxIDs)
+		n := min(len(keys), s.opts.PageRows, MaxIDs)
 		events, err := s.bodies(ctx, keys[:n])
 		if err != nil {
 			return nil, err
@@ -142,7 +142,7 @@ func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo
 		after := ""
 		for {
 			page := make([]StreamInfo, 0, s.opts.PageRows)
-			err := s.queryAll(ctx, clickhouse.Rows(&page, func(rows driver.Rows, i *StreamInfo) error { return rows.Scan(&i.Name, &i.LastSeq) }),
+			err := s.db.QueryAll(ctx, clickhouse.Rows(&page, func(rows driver.Rows, i *StreamInfo) error { return rows.Scan(&i.Name, &i.LastSeq) }),
 				`SELECT stream, max(seq) FROM events_raw WHERE startsWith(stream, ?) AND stream > ?
 				GROUP BY stream ORDER BY stream LIMIT ? SETTINGS optimize_aggregation_in_order = 1`, prefix, after, s.opts.PageRows)
 			if err != nil {
@@ -162,6 +162,47 @@ func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo
 	}
 }
 
+// Place is a position in the log, in the order of the streams' names.
+type Place struct {
+	Stream string `json:"stream,omitempty"`
+	Seq    uint64 `json:"seq,omitempty"`
+}
+
+// Range is a part of the log: a stream, or the streams with a prefix.
+type Range struct {
+	Stream string
+	Prefix string
+	// Of are the streams to read of those with the prefix, and after which events. None means all.
+	Of []Place
+	// Types are the types of events to read. None means all.
+	Types []string
+	// After is where to begin.
+	After Place
+	// UpTo is the highest position to read. 0 means no limit.
+	UpTo uint64
+}
+
+// Page is a part of a [Range]: bounded by [Options], and at least one event unless the range holds no more.
+type Page struct {
+	Events []schema.Event
+	// Last is where the page ends.
+	Last Place
+	// More is false if there is no page after this one.
+	More bool
+}
+
+// Pages yields the events of the range, stream by stream.
+func (s *Store) Pages(ctx context.Context, r Range) iter.Seq2[Page, error] {
+	sel := selection{stream: r.Stream, prefix: r.Prefix, of: r.Of, types: r.Types, upTo: r.UpTo}
+	return func(yield func(Page, error) bool) {
+		for p, err := range s.pages(ctx, sel, position{stream: r.After.Stream, seq: r.After.Seq}) {
+			if !yield(Page{p.events, Place{p.last.stream, p.last.seq}, p.more}, err) {
+				return
+			}
+		}
+	}
+}
+
 // read yields the selected events after the position.
 func (s *Store) read(ctx context.Context, sel selection, after position, limit int) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
@@ -171,7 +212,7 @@ func (s *Store) read(ctx context.Context, sel selection, after position, limit i
 				yield(schema.Event{}, err)
 				return
 			}
-			for _, e := range page {
+			for _, e := range page.events {
 				if !yield(e, nil) {
 					return
 				}
@@ -185,22 +226,22 @@ func (s *Store) read(ctx context.Context, sel selection, after position, limit i
 
 // pages yields the selected events in pages bounded by Options. If the context carries the head of a stream, the store
 // need not ask the server for events that it remembers.
-func (s *Store) pages(ctx context.Context, sel selection, after position) iter.Seq2[[]schema.Event, error] {
-	return func(yield func([]schema.Event, error) bool) {
-		events, known, err := s.remembered(ctx, sel, after)
+func (s *Store) pages(ctx context.Context, sel selection, after position) iter.Seq2[page, error] {
+	return func(yield func(page, error) bool) {
+		events, last, known, err := s.remembered(ctx, sel, after)
 		if known || err != nil {
 			if err != nil || len(events) > 0 {
-				yield(events, err)
+				yield(page{events: events, last: position{stream: sel.stream, seq: last}}, err)
 			}
 			return
 		}
 		for {
 			p, err := s.page(ctx, sel, after)
 			if err != nil {
-				yield(nil, fmt.Errorf("read %s: %w", sel, err))
+				yield(p, fmt.Errorf("read %s: %w", sel, err))
 				return
 			}
-			if len(p.events) > 0 && !yield(p.events, nil) || !p.more {
+			if !p.more && p.last.stream == "" || !yield(p, nil) || !p.more {
 				return
 			}
 			after = p.last
@@ -208,40 +249,39 @@ func (s *Store) pages(ctx context.Context, sel selection, after position) iter.S
 	}
 }
 
-// remembered returns the selected events if the store remembers them.
-func (s *Store) remembered(ctx context.Context, sel selection, after position) ([]schema.Event, bool, error) {
+// remembered returns the selected events, and where the stream ends, if the store remembers them.
+func (s *Store) remembered(ctx context.Context, sel selection, after position) (events []schema.Event, last uint64, known bool, err error) {
 	if sel.stream == "" {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
 	t, known, err := s.tail(ctx, sel.stream)
 	if err != nil || !known {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	headOf(ctx, sel.stream).hasRead(t.last)
 	all, known := t.after(after.seq)
 	if !known {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
-	var events []schema.Event
 	for _, e := range all {
 		if sel.takes(e) {
 			events = append(events, e)
 		}
 	}
-	return events, true, nil
+	return events, t.last, true, nil
 }
 
-// Whole returns all events of the stream that have one of the types, also those that [Store.Hold] keeps. It knows them only
-// of a short stream whose head the context carries (see [WithHead]), and may ask the server for them. Otherwise known is
-// false and events is nil: read the stream or its tables instead.
-func (s *Store) Whole(ctx context.Context, stream string, types []string) (events []schema.Event, known bool, err error) {
-	return s.remembered(ctx, selection{stream: stream, types: types}, position{stream: stream})
+// Since returns the events of the stream after the position that have one of the types, also those that [Store.Hold] keeps, and
+// where the stream ends. It knows them only of a short stream whose head the context carries (see [WithHead]), and may ask
+// the server for them. Otherwise known is false and events is nil: read the stream or its tables instead.
+func (s *Store) Since(ctx context.Context, stream string, after uint64, types []string) (events []schema.Event, last uint64, known bool, err error) {
+	return s.remembered(ctx, selection{stream: stream, types: types}, position{stream: stream, seq: after})
 }
 
 func (s *Store) pageLen(keys []key) int {
 	var size int64
 	for i, k := range keys {
-		if size += int64(k.bytes); i > 0 && (i == min(s.opts.PageRows, maxIDs) || size > s.opts.PageBytes) {
+		if size += int64(k.bytes); i > 0 && (i == min(s.opts.PageRows, MaxIDs) || size > s.opts.PageBytes) {
 			return i
 		}
 	}
@@ -251,9 +291,9 @@ func (s *Store) pageLen(keys []key) int {
 // At returns the events of the stream at the positions, which are in order. One that is not there is [ErrNotFound].
 func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]schema.Event, error) {
 	out := make([]schema.Event, 0, len(positions))
-	for chunk := range slices.Chunk(positions, maxIDs) {
+	for chunk := range slices.Chunk(positions, MaxIDs) {
 		var events []schema.Event
-		err := s.query(ctx, func(rows driver.Rows) error {
+		err := s.db.Query(ctx, func(rows driver.Rows) error {
 			e, err := s.scanEvent(rows)
 			if e.Type != schema.EventErased {
 				events = append(events, e)
@@ -276,8 +316,8 @@ func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]sc
 // returns for their position don't count.
 func (s *Store) ErasedAt(ctx context.Context, stream string, positions []uint64, filler func(seq uint64) string) (map[uint64]bool, error) {
 	out := map[uint64]bool{}
-	for chunk := range slices.Chunk(positions, maxIDs) {
-		err := s.query(ctx, func(rows driver.Rows) error {
+	for chunk := range slices.Chunk(positions, MaxIDs) {
+		err := s.db.Query(ctx, func(rows driver.Rows) error {
 			var seq uint64
 			var id string
 			err := rows.Scan(&seq, &id)

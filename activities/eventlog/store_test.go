@@ -56,6 +56,15 @@ func events(prefix string, n int) []schema.Event {
 	return out
 }
 
+// said returns n events of three types.
+func said(stream string, n int) []schema.Event {
+	out := events(stream+"-", n)
+	for i := range out {
+		out[i].Type = []string{"say", "shout", "other"}[i%3]
+	}
+	return out
+}
+
 func collect[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
 	t.Helper()
 	var out []T

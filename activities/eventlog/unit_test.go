@@ -115,7 +115,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "BeginShadow", "Count", "Digest", "Drain", "EndSwitch", "ErasedAt", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold", "Load", "MessageKeys", "MessageTimes", "OpenShadow", "Project", "ProjectAll",
-		"ProjectTogether", "ProjectionStatuses", "ProjectorNames", "Read", "Replay", "RowHashes", "SaveOffsets", "Steady", "Stream", "Streams", "Totals", "Whole",
+		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "AskForErasures", "At", "End", "ErasedAt", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold",
+		"LearnErasures", "Load", "MessageKeys", "MessageTimes", "Pages", "Read", "Replay", "Since", "StoreHeld", "Stream", "Streams", "Totals",
 	}, got)
 }

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -28,8 +29,8 @@ func TestJudgesByRanges(t *testing.T) {
 	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	meter := &stacktest.Meter{Conn: conn}
-	log := eventlog.New(meter, eventlog.Options{})
-	a, err := NewActivities(log)
+	log := projection.New(meter, eventlog.Options{})
+	a, err := NewActivities(log.Store)
 	require.NoError(t, err)
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
 	at := time.UnixMicro(1).UTC()
@@ -83,7 +84,7 @@ func TestJudgesByRanges(t *testing.T) {
 
 	all, err := a.extractions(t.Context(), key)
 	require.NoError(t, err)
-	s, err := session.Open(t.Context(), log, key)
+	s, err := session.Open(t.Context(), log.Store, key)
 	require.NoError(t, err)
 	judged, err := align(t.Context(), s, &Aligner{}, all)
 	require.NoError(t, err)
@@ -112,8 +113,8 @@ func TestJudgesInParts(t *testing.T) {
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
-	log := eventlog.New(conn, eventlog.Options{})
-	a, err := NewActivities(log)
+	log := projection.New(conn, eventlog.Options{})
+	a, err := NewActivities(log.Store)
 	require.NoError(t, err)
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p/'긴'", User: "u"}, SessionID: "s"}
 	at := time.UnixMicro(1).UTC()
@@ -168,8 +169,8 @@ func TestJudgesInParts(t *testing.T) {
 func TestRealignTellsTheHead(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log, other := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
-	a, err := NewActivities(log)
+	log, other := projection.New(conn, eventlog.Options{}), projection.New(conn, eventlog.Options{})
+	a, err := NewActivities(log.Store)
 	require.NoError(t, err)
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
 	_, err = log.Load(t.Context(), key.Stream())

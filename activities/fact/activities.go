@@ -7,12 +7,13 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
 // Activities writes the facts of memory streams.
 type Activities struct {
-	log     *eventlog.Store
+	log     *projection.Store
 	writer  *Writer
 	indexer Indexer
 }
@@ -24,7 +25,7 @@ type Indexer interface {
 }
 
 // NewActivities returns the activities of this package. Without an indexer facts are not indexed.
-func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer) (*Activities, error) {
+func NewActivities(log *projection.Store, writer *Writer, indexer Indexer) (*Activities, error) {
 	if log == nil || writer == nil {
 		return nil, errors.New("fact activities: an event log and a writer are needed")
 	}
@@ -85,7 +86,7 @@ func Project(ctx context.Context, a *Activities, stream string) error {
 // read reads the facts that the session's entries state.
 func (a *Activities) read(ctx context.Context, in StoreRequest) (Batch, error) {
 	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
-	entries, err := entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool {
+	entries, err := entry.ReadLogged(ctx, a.log.Store, in.SessionKey, func(e schema.Entry) bool {
 		return e.Type == schema.EntryFact
 	})
 	return Batch{

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -23,7 +24,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 
 type bench struct {
 	conn   driver.Conn
-	log    *eventlog.Store
+	log    *projection.Store
 	writer *fact.Writer
 	tables *fact.Tables
 }
@@ -31,7 +32,7 @@ type bench struct {
 func newBench(t *testing.T, opts fact.Options) *bench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{}), tables: fact.NewTables(conn)}
+	b := &bench{conn: conn, log: projection.New(conn, eventlog.Options{}), tables: fact.NewTables(conn)}
 	var err error
 	b.writer, err = fact.NewWriter(b.log, conn, opts)
 	require.NoError(t, err)
@@ -203,7 +204,7 @@ var errKilled = errors.New("killed")
 
 // killed is a log whose caller dies at a step.
 type killed struct {
-	*eventlog.Store
+	*projection.Store
 	at string
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -97,7 +98,7 @@ func BenchmarkHistory(b *testing.B) {
 			add(schema.FactCreatedPayload{FactID: id, Content: fmt.Sprintf("The user keeps bees of the kind %d in the garden.", i), Confidence: 1})
 			add(schema.FactUpdatedPayload{FactID: id, Confidence: &half})
 		}
-		_, err := eventlog.New(conn, eventlog.Options{}).AppendAll(b.Context(), schema.MemoryStream("ann", ""), events)
+		_, err := projection.New(conn, eventlog.Options{}).AppendAll(b.Context(), schema.MemoryStream("ann", ""), events)
 		require.NoError(b, err)
 		b.Run(fmt.Sprint("events=", len(events)), func(b *testing.B) {
 			for b.Loop() {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -22,24 +22,24 @@ type Projector struct {
 // NewProjector returns the projector over the tables of a migrated database.
 func NewProjector(conn clickhouse.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
 
-// Name implements eventlog.Projector.
+// Name implements projection.Projector.
 func (p *Projector) Name() string { return "facts" }
 
-// Types implements eventlog.Projector.
+// Types implements projection.Projector.
 func (p *Projector) Types() []string { return EventTypes() }
 
-// StreamPrefix implements eventlog.Projector.
+// StreamPrefix implements projection.Projector.
 func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
 
-// Version implements eventlog.Projector.
+// Version implements projection.Projector.
 func (p *Projector) Version() uint32 { return 3 }
 
-// Tables implements eventlog.Projector.
-func (p *Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "facts_raw"}, {Name: "facts_skipped_raw"}, {Name: "profile_raw"}, {Name: "memory_cleared_raw"}}
+// Tables implements projection.Projector.
+func (p *Projector) Tables() []projection.Table {
+	return []projection.Table{{Name: "facts_raw"}, {Name: "facts_skipped_raw"}, {Name: "profile_raw"}, {Name: "memory_cleared_raw"}}
 }
 
-// Apply implements eventlog.Projector: it loads the facts that the events change, folds, and writes the changes.
+// Apply implements projection.Projector: it loads the facts that the events change, folds, and writes the changes.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if len(events) == 0 {
 		return nil

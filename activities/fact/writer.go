@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -22,9 +23,9 @@ import (
 type Log interface {
 	AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
-	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
-	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
-	Whole(ctx context.Context, stream string, types []string) (events []schema.Event, known bool, err error)
+	Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error)
+	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
+	Since(ctx context.Context, stream string, after uint64, types []string) (events []schema.Event, last uint64, known bool, err error)
 }
 
 // Writer writes facts to memory streams. For each stream only one caller at a time may use it: the workflow whose id
@@ -275,7 +276,7 @@ func unique(values iter.Seq[string]) []string { return slices.Compact(slices.Sor
 // recall returns the memory for a plan with the needs. If the log remembers all events of the memory and no uses are
 // needed, it folds them without a request. Otherwise it reads the tables.
 func (w *Writer) recall(ctx context.Context, stream string, needs Needs) (m Memory, err error) {
-	events, known, err := w.log.Whole(ctx, stream, w.projector.Types())
+	events, _, known, err := w.log.Since(ctx, stream, 0, w.projector.Types())
 	if err != nil {
 		return m, fmt.Errorf("read facts: %w", err)
 	}

@@ -11,13 +11,13 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 )
 
 // Activities checks and promotes entries, and runs people's commands to graduation.
 type Activities struct {
-	log      *eventlog.Store
+	log      *projection.Store
 	conn     driver.Conn
 	entries  *entry.Reader
 	model    llm.Model
@@ -29,7 +29,7 @@ type Activities struct {
 }
 
 func (a *Activities) loader() loader {
-	return loader{a.log, a.conn, a.entries, cmp.Or(a.nearestLimit, maxNearest)}
+	return loader{a.log.Store, a.conn, a.entries, cmp.Or(a.nearestLimit, maxNearest)}
 }
 
 // Options are a worker's settings of graduation.
@@ -42,7 +42,7 @@ type Options struct {
 
 // NewActivities returns the activities of this package. The connection is the log's. The model is asked only on a
 // person's request.
-func NewActivities(log *eventlog.Store, conn driver.Conn, model llm.Model, temporal client.Client, options Options) (*Activities, error) {
+func NewActivities(log *projection.Store, conn driver.Conn, model llm.Model, temporal client.Client, options Options) (*Activities, error) {
 	if log == nil || conn == nil || model == nil || temporal == nil {
 		return nil, errors.New("graduate activities: an event log, a connection, a model and a Temporal client are needed")
 	}

@@ -223,7 +223,7 @@ func (q *question) prepare(ctx context.Context) error {
 
 // messages returns the messages that the entry quotes, by index.
 func (q *question) messages(ctx context.Context, row entry.Row) (map[int]schema.Message, error) {
-	s, err := session.Open(ctx, q.a.log, row.EvidenceSession())
+	s, err := session.Open(ctx, q.a.log.Store, row.EvidenceSession())
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (q *question) add(ctx context.Context, row entry.Row, place int) (reason st
 	case row.Type == schema.EntryTaskNote:
 		return "it is a note of a task, which says more than its title", nil
 	}
-	widened, err := WholeSentences(ctx, q.a.log, row.EvidenceSession(), row.Entry)
+	widened, err := WholeSentences(ctx, q.a.log.Store, row.EvidenceSession(), row.Entry)
 	if known, ok := errors.AsType[boundary.Failure](err); ok && known.FailureType() == schema.ErrorGraduationRefused {
 		return err.Error(), nil
 	}

@@ -20,7 +20,7 @@ func (q *question) ask(ctx context.Context) error {
 	for i, e := range q.asked {
 		labels[i] = e.label
 	}
-	archive := llm.NewArchive(q.a.log, q.a.model)
+	archive := llm.NewArchive(q.a.log.Store, q.a.model)
 	var unreadable error
 	for _, key := range q.answerKeys() {
 		answer, err := archive.Ask(ctx, llm.Question{Key: key, Request: request, Project: q.in.Project})

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -75,7 +76,7 @@ func newAskBench(t *testing.T) *askBench {
 		Provider: llm.ProviderOpenAI, Model: "test-model", BaseURL: server.URL + "/v1", ResponseFormat: llm.FormatNone,
 	})
 	require.NoError(t, err)
-	b.Activities, err = NewActivities(eventlog.New(b.conn, eventlog.Options{}), b.conn, model, unused(t), Options{})
+	b.Activities, err = NewActivities(projection.New(b.conn, eventlog.Options{}), b.conn, model, unused(t), Options{})
 	require.NoError(t, err)
 	messages := make([]schema.Message, len(askMessages))
 	for i, text := range askMessages {

@@ -49,7 +49,7 @@ type Compiler interface {
 func (a *Activities) CheckEntries(ctx context.Context, in CheckInput) (CheckResult, error) {
 	stream := in.Stream()
 	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in CheckInput) (CheckResult, error) {
-		result, err := CheckSession(ctx, a.log, a.compiler, a.options.IdrisOnly, in)
+		result, err := CheckSession(ctx, a.log.Store, a.compiler, a.options.IdrisOnly, in)
 		result.Head = a.log.Head(stream)
 		return result, err
 	})

@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/evidence"
 	"axiommind/activities/graduate/idris"
 	"axiommind/activities/graduate/obligation"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -25,7 +26,7 @@ import (
 type checkBench struct {
 	testing.TB
 	conn     driver.Conn
-	log      *eventlog.Store
+	log      *projection.Store
 	entries  *entry.Activities
 	compiler Compiler
 	only     bool
@@ -34,9 +35,9 @@ type checkBench struct {
 func newCheckBench(t testing.TB) *checkBench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	b := &checkBench{TB: t, conn: conn, log: eventlog.New(conn, eventlog.Options{}), compiler: answering{}}
+	b := &checkBench{TB: t, conn: conn, log: projection.New(conn, eventlog.Options{}), compiler: answering{}}
 	var err error
-	b.entries, err = entry.NewActivities(b.log, conn)
+	b.entries, err = entry.NewActivities(b.log.Store, conn)
 	require.NoError(t, err)
 	return b
 }
@@ -99,7 +100,7 @@ func (b *checkBench) state(key schema.SessionKey, build string, first int, messa
 		})
 	}
 	b.add(key, build, x, fmt.Sprint("extract/", key.SessionID, build))
-	_, err := evidence.AlignSession(b.Context(), b.log, evidence.AlignInput{SessionKey: key, BuildID: build, At: checkedAt})
+	_, err := evidence.AlignSession(b.Context(), b.log.Store, evidence.AlignInput{SessionKey: key, BuildID: build, At: checkedAt})
 	require.NoError(b, err)
 	_, err = b.entries.MaterializeEntries(b.Context(), entry.MaterializeInput{SessionKey: key, BuildID: build})
 	require.NoError(b, err)
@@ -117,7 +118,7 @@ func (b *checkBench) add(key schema.SessionKey, build string, payload any, dedup
 
 func (b *checkBench) check(key schema.SessionKey, build string) CheckResult {
 	b.Helper()
-	result, err := CheckSession(b.Context(), b.log, b.compiler, b.only, CheckInput{SessionKey: key, BuildID: build, At: checkedAt})
+	result, err := CheckSession(b.Context(), b.log.Store, b.compiler, b.only, CheckInput{SessionKey: key, BuildID: build, At: checkedAt})
 	require.NoError(b, err)
 	return result
 }

@@ -37,7 +37,7 @@ func (a *Activities) planConfirm(ctx context.Context, c Command, list []*stateme
 		confirmed := schema.EntryConfirmedPayload{Scope: s.Scope, EntryID: s.ID, By: c.Actor, SessionID: s.EvidenceSessionID}
 		e := s.Entry
 		if !s.EvidenceProven {
-			pieces, err := WholeSentences(ctx, a.log, s.EvidenceSession(), s.Entry)
+			pieces, err := WholeSentences(ctx, a.log.Store, s.EvidenceSession(), s.Entry)
 			if err != nil {
 				return nil, err
 			}
@@ -64,7 +64,7 @@ func (a *Activities) upholds(ctx context.Context, s *statement, e schema.Entry) 
 	if reaches(s.Stage, schema.StageVerified) {
 		return nil
 	}
-	of, err := session.Open(ctx, a.log, s.EvidenceSession())
+	of, err := session.Open(ctx, a.log.Store, s.EvidenceSession())
 	if err != nil {
 		return err
 	}

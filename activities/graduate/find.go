@@ -192,7 +192,7 @@ func (f *finding) ask(ctx context.Context, asked schema.PairsAskedPayload) (judg
 		return judged, nil
 	}
 	request := contradictRequest(pairs)
-	archive := llm.NewArchive(f.a.log, f.a.model)
+	archive := llm.NewArchive(f.a.log.Store, f.a.model)
 	var unreadable error
 	for _, key := range f.answerKeys() {
 		answer, err := archive.Ask(ctx, llm.Question{Key: key, Request: request, Project: f.in.Project})

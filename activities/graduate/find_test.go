@@ -216,7 +216,7 @@ func TestI2FoundOutlivesCrash(t *testing.T) {
 	w, err := f.sides(t.Context(), asked.Pairs)
 	require.NoError(t, err)
 	request := contradictRequest([]askedPair{{pairLabel(0), w.entries[asked.Pairs[0].OlderID].Entry, w.entries[asked.Pairs[0].NewerID].Entry}})
-	_, err = llm.NewArchive(b.log, b.activities.model).Ask(t.Context(), llm.Question{Key: f.key, Request: request, Project: "p"})
+	_, err = llm.NewArchive(b.log.Store, b.activities.model).Ask(t.Context(), llm.Question{Key: f.key, Request: request, Project: "p"})
 	require.NoError(t, err)
 	require.Empty(t, b.open("p"), "nothing is stored of it yet")
 	b.say(inSession("p", "u", "three"), 2, spoken{text: "Somebody put the gateway behind port 443."})

@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -24,7 +25,7 @@ import (
 type lives struct {
 	testing.TB
 	conn driver.Conn
-	log  *eventlog.Store
+	log  *projection.Store
 	n    int
 	// events are those that project will store, by stream.
 	events map[string][]schema.Event
@@ -32,7 +33,7 @@ type lives struct {
 
 func newLives(t testing.TB) *lives {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	return &lives{TB: t, conn: conn, log: eventlog.New(conn, eventlog.Options{}), events: map[string][]schema.Event{}}
+	return &lives{TB: t, conn: conn, log: projection.New(conn, eventlog.Options{}), events: map[string][]schema.Event{}}
 }
 
 // append adds events to the stream, each an hour after the previous one. The next call of project stores them.
@@ -49,7 +50,7 @@ func (l *lives) append(stream string, payloads ...any) {
 }
 
 // project stores the events and brings the tables up to date.
-func (l *lives) project(projectors ...eventlog.Projector) {
+func (l *lives) project(projectors ...projection.Projector) {
 	l.Helper()
 	for stream, events := range l.events {
 		_, err := l.log.AppendAll(l.Context(), stream, events)

@@ -18,7 +18,7 @@ func (l *lives) life(project, id string) (entry.Row, Life) {
 	l.project(NewProjector(l.conn))
 	row, err := entry.NewReader(l.conn).Get(l.Context(), project, id)
 	require.NoError(l, err)
-	life, err := NewLedgers(l.conn).Life(l.Context(), l.log, row)
+	life, err := NewLedgers(l.conn).Life(l.Context(), l.log.Store, row)
 	require.NoError(l, err)
 	return row, life
 }

@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -23,7 +24,7 @@ var spring = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 type passBench struct {
 	t          testing.TB
 	conn       driver.Conn
-	log        *eventlog.Store
+	log        *projection.Store
 	activities *Activities
 	ledgers    *Ledgers
 	// passes counts the passes and commands, which have an hour each.
@@ -33,7 +34,7 @@ type passBench struct {
 func newPassBench(t testing.TB) *passBench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	return &passBench{
 		t: t, conn: conn, log: log, ledgers: NewLedgers(conn),
 		activities: &Activities{log: log, conn: conn, entries: entry.NewReader(conn)},
@@ -216,9 +217,9 @@ func (b *passBench) open(project string) []Conflict {
 }
 
 // digests returns the digests of the tables that graduation writes.
-func (b *passBench) digests(ctx context.Context) map[string]eventlog.Digest {
+func (b *passBench) digests(ctx context.Context) map[string]projection.Digest {
 	b.t.Helper()
-	out := map[string]eventlog.Digest{}
+	out := map[string]projection.Digest{}
 	for _, p := range b.projectors() {
 		for _, table := range p.Tables() {
 			d, err := b.log.Digest(ctx, table)
@@ -229,8 +230,8 @@ func (b *passBench) digests(ctx context.Context) map[string]eventlog.Digest {
 	return out
 }
 
-func (b *passBench) projectors() []eventlog.Projector {
-	return []eventlog.Projector{entry.NewProjector(b.conn), NewProjector(b.conn)}
+func (b *passBench) projectors() []projection.Projector {
+	return []projection.Projector{entry.NewProjector(b.conn), NewProjector(b.conn)}
 }
 
 // rebuilt drops the rows of all projections and rebuilds them.
@@ -240,6 +241,6 @@ func (b *passBench) rebuilt() {
 		_, err := stacktest.Rebuild(b.t.Context(), b.conn, p)
 		require.NoError(b.t, err)
 	}
-	b.log = eventlog.New(b.conn, eventlog.Options{})
+	b.log = projection.New(b.conn, eventlog.Options{})
 	b.activities.log = b.log
 }

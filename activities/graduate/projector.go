@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/pair"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -46,8 +46,8 @@ func (*Projector) Types() []string {
 func (*Projector) StreamPrefix() string { return "" }
 
 // Tables are the ledgers.
-func (*Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{
+func (*Projector) Tables() []projection.Table {
+	return []projection.Table{
 		{Name: "promotions_raw"}, {Name: "checks_raw"}, {Name: "decisions_raw"}, {Name: "decision_evidence_raw"},
 		{Name: "conflicts_raw"}, {Name: "conflict_resolutions_raw"}, {Name: "claims_raw"}, {Name: "graduated_sessions_raw"},
 		{Name: "judged_pairs_raw"},

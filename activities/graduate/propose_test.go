@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -30,7 +31,7 @@ func (b *passBench) deciding(op Op, id string) Command {
 func (b *passBench) proposals(q ProposalQuery) []Proposal {
 	b.t.Helper()
 	q.Project = "p"
-	found, err := b.ledgers.Proposals(b.t.Context(), b.log, q)
+	found, err := b.ledgers.Proposals(b.t.Context(), b.log.Store, q)
 	require.NoError(b.t, err)
 	return found
 }
@@ -100,11 +101,11 @@ func TestI2ProposalToCorrect(t *testing.T) {
 	require.Equal(t, schema.ProposalID(b.entry("p", id).Scope, id, schema.ChangeCorrect, "The event store is Postgres."), right)
 	other := b.do(b.proposing("u", id, schema.ChangeCorrect, "The event store is SQLite.")).Changes[0].ID
 	b.refuse(b.deciding(OpAccept, right), "is not corrected yet")
-	p, err := b.ledgers.Proposal(t.Context(), b.log, "p", strings.ToUpper(right[:8]))
+	p, err := b.ledgers.Proposal(t.Context(), b.log.Store, "p", strings.ToUpper(right[:8]))
 	require.NoError(t, err)
 	by := b.stateCorrection(p)
 
-	b.log = eventlog.New(b.conn, eventlog.Options{}) // Another process.
+	b.log = projection.New(b.conn, eventlog.Options{}) // Another process.
 	b.activities.log = b.log
 	states := map[string]ProposalState{}
 	for _, each := range b.proposals(ProposalQuery{}) {
@@ -144,12 +145,12 @@ func TestI10Proposals(t *testing.T) {
 		b.refuse(other, "no such proposal")
 		b.refuse(b.deciding(op, made[:8]), "no such proposal: give a whole id")
 	}
-	_, err := b.ledgers.Proposal(t.Context(), b.log, "q", made)
+	_, err := b.ledgers.Proposal(t.Context(), b.log.Store, "q", made)
 	require.ErrorIs(t, err, ErrNoProposal)
-	project, err := ProjectOfProposal(t.Context(), b.log, made)
+	project, err := ProjectOfProposal(t.Context(), b.log.Store, made)
 	require.NoError(t, err)
 	require.Equal(t, "p", project)
-	_, err = ProjectOfProposal(t.Context(), b.log, "x")
+	_, err = ProjectOfProposal(t.Context(), b.log.Store, "x")
 	require.ErrorIs(t, err, ErrNoProposal)
 	bob, mine := "bob", "u"
 	require.Empty(t, b.proposals(ProposalQuery{User: &bob}))

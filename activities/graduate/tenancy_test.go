@@ -85,7 +85,7 @@ func noLedgerCrosses(t *testing.T, n int) {
 				mine(d.Scope, g.EntryID)
 			}
 		}
-		proposals, err := b.ledgers.Proposals(t.Context(), b.log, ProposalQuery{Project: o.Project, User: user, Decided: true})
+		proposals, err := b.ledgers.Proposals(t.Context(), b.log.Store, ProposalQuery{Project: o.Project, User: user, Decided: true})
 		require.NoError(t, err)
 		require.Len(t, proposals, rows)
 		for _, p := range proposals {
@@ -96,7 +96,7 @@ func noLedgerCrosses(t *testing.T, n int) {
 		require.Equal(t, other == o.Project, err == nil, "%v", err)
 		_, err = b.ledgers.Decision(t.Context(), other, decisions[0].ID)
 		require.Equal(t, other == o.Project, err == nil, "%v", err)
-		_, err = b.ledgers.Proposal(t.Context(), b.log, other, proposals[0].ID)
+		_, err = b.ledgers.Proposal(t.Context(), b.log.Store, other, proposals[0].ID)
 		require.Equal(t, other == o.Project, err == nil, "%v", err)
 		promotions, err := b.ledgers.Promotions(t.Context(), other, conflicts[0].Older.EntryID)
 		require.NoError(t, err)
@@ -128,11 +128,11 @@ func TestI10EmptyProjectIsRefused(t *testing.T) {
 		"conflict":   func() error { _, err := l.Conflict(ctx, "", id); return err },
 		"decisions":  func() error { _, err := l.Decisions(ctx, DecisionQuery{}); return err },
 		"decision":   func() error { _, err := l.Decision(ctx, "", id); return err },
-		"proposals":  func() error { _, err := l.Proposals(ctx, b.log, ProposalQuery{}); return err },
-		"proposal":   func() error { _, err := l.Proposal(ctx, b.log, "", id); return err },
+		"proposals":  func() error { _, err := l.Proposals(ctx, b.log.Store, ProposalQuery{}); return err },
+		"proposal":   func() error { _, err := l.Proposal(ctx, b.log.Store, "", id); return err },
 		"promotions": func() error { _, err := l.Promotions(ctx, "", id); return err },
 		"waiting":    func() error { _, err := l.Waiting(ctx, ""); return err },
-		"life":       func() error { _, err := l.Life(ctx, b.log, entry.Row{}); return err },
+		"life":       func() error { _, err := l.Life(ctx, b.log.Store, entry.Row{}); return err },
 		"health":     func() error { _, err := ReadHealth(ctx, b.conn, HealthQuery{ByOwner: true}); return err },
 		"measured":   func() error { _, err := ListMeasured(ctx, b.conn, "entries", HealthQuery{}, 9, 0); return err },
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -33,7 +33,7 @@ const maxRetrieved = 1000
 // RecordRetrieved appends requests to the log, and brings the table of usage up to date with their streams. A request that
 // returned no entry is not recorded. The requests of a writer, such as a process, are in one stream of each project, so that
 // they are recorded together.
-func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn, writer string, requests ...Retrieved) error {
+func RecordRetrieved(ctx context.Context, log *projection.Store, conn driver.Conn, writer string, requests ...Retrieved) error {
 	streams := map[string][]schema.Event{}
 	for _, r := range requests {
 		ids := slices.Compact(slices.Sorted(slices.Values(r.EntryIDs)))
@@ -66,7 +66,7 @@ func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn,
 	return log.SaveOffsets(ctx)
 }
 
-func recordIn(ctx context.Context, log *eventlog.Store, conn driver.Conn, stream string, events []schema.Event) error {
+func recordIn(ctx context.Context, log *projection.Store, conn driver.Conn, stream string, events []schema.Event) error {
 	// If another process writes the stream meanwhile, the log retries the append.
 	ctx, err := log.AsWriter(ctx, stream, schema.StreamHead{})
 	if err != nil {
@@ -99,8 +99,8 @@ func (*UsageProjector) Version() uint32 { return 1 }
 
 // Tables returns the table of usage. Rows that are about to be forgotten are in no comparison: the server removes them at a time
 // of its choice.
-func (*UsageProjector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "usage_raw", Hidden: clickhouse.HiddenUsage}}
+func (*UsageProjector) Tables() []projection.Table {
+	return []projection.Table{{Name: "usage_raw", Hidden: clickhouse.HiddenUsage}}
 }
 
 // Apply writes a row for each entry of each event.

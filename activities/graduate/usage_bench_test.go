@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -15,7 +16,7 @@ func BenchmarkRecordRetrieved(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		err := RecordRetrieved(b.Context(), eventlog.New(conn, eventlog.Options{}), conn, "w", Retrieved{
+		err := RecordRetrieved(b.Context(), projection.New(conn, eventlog.Options{}), conn, "w", Retrieved{
 			Scope: schema.Scope{Project: "p", User: "u"}, RequestID: fmt.Sprint(n), By: schema.RetrievedBySearch, At: noon, Actor: "ann",
 			EntryIDs: []string{"1", "2", "3", "4", "5"},
 		})

@@ -14,6 +14,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -45,7 +46,7 @@ func usageOf(t testing.TB, conn driver.Conn) map[string]used {
 func TestI3Usage(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	requests := rapid.Custom(func(t *rapid.T) Retrieved {
 		n := rapid.IntRange(0, 40).Draw(t, "request")
 		return Retrieved{
@@ -90,7 +91,7 @@ func TestI3Usage(t *testing.T) {
 	require.LessOrEqual(t, streams, 3*16)
 	require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE usage_raw"))
 	require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE projection_offsets_raw"))
-	_, err := eventlog.New(conn, eventlog.Options{}).ProjectAll(t.Context(), NewUsageProjector(conn))
+	_, err := projection.New(conn, eventlog.Options{}).ProjectAll(t.Context(), NewUsageProjector(conn))
 	require.NoError(t, err)
 	require.Equal(t, want, usageOf(t, conn))
 }
@@ -104,7 +105,7 @@ func TestUsageOfManyAtOnce(t *testing.T) {
 	failed := make(chan error, programs*each)
 	for p := range programs {
 		wait.Go(func() {
-			log := eventlog.New(conn, eventlog.Options{}) // The programs share no log.
+			log := projection.New(conn, eventlog.Options{}) // The programs share no log.
 			for n := range each {
 				failed <- RecordRetrieved(t.Context(), log, conn, fmt.Sprint("w", p%6), Retrieved{ // Two write each stream.
 					Scope: schema.Scope{Project: "p", User: "u"}, RequestID: fmt.Sprint(p, "/", n), By: schema.RetrievedByContext,

@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -34,7 +35,7 @@ func newBench(t testing.TB) *bench {
 	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	b := &bench{meter: &stacktest.Meter{Conn: conn}, key: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}}
-	b.Activities, err = NewActivities(eventlog.New(b.meter, eventlog.Options{}), asked{NewRules()}, Params{}, 0)
+	b.Activities, err = NewActivities(projection.New(b.meter, eventlog.Options{}).Store, asked{NewRules()}, Params{}, 0)
 	require.NoError(t, err)
 	return b
 }
@@ -154,7 +155,7 @@ func TestReadsWhatItNeeds(t *testing.T) {
 
 	b.ask(t, planned.Windows[4])
 	require.Zero(t, b.meter.Take(), "the messages are still in memory")
-	b.log = eventlog.New(b.meter, eventlog.Options{}) // As a worker has it that did not plan.
+	b.log = projection.New(b.meter, eventlog.Options{}).Store // As a worker has it that did not plan.
 	b.ask(t, planned.Windows[4])
 	require.EqualValues(t, sizes[4], b.meter.Take())
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -16,7 +17,7 @@ func TestBacklog(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	at := time.Unix(1_000_000, 0).UTC()
-	log := eventlog.New(conn, eventlog.Options{Now: func() time.Time { return at }})
+	log := projection.New(conn, eventlog.Options{Now: func() time.Time { return at }})
 	event := func(session, key string, payload any) schema.Event {
 		e, err := schema.NewEvent(payload, schema.Event{TS: at, Actor: "queue", Project: "p", SessionID: session, DedupeKey: key})
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -17,8 +18,8 @@ import (
 func BenchmarkLoad(b *testing.B) {
 	for _, contexts := range []int{3000, 12000, 48000} {
 		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
-		log := eventlog.New(conn, eventlog.Options{})
-		a, err := NewActivities(log, conn)
+		log := projection.New(conn, eventlog.Options{})
+		a, err := NewActivities(log.Store, conn)
 		require.NoError(b, err)
 		var events []schema.Event
 		for i := range contexts {

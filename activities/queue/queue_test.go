@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -25,7 +26,7 @@ func newQueue(t *testing.T) func() *Activities {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	return func() *Activities {
-		a, err := NewActivities(eventlog.New(conn, eventlog.Options{}), conn)
+		a, err := NewActivities(projection.New(conn, eventlog.Options{}).Store, conn)
 		require.NoError(t, err)
 		return a
 	}

@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
@@ -50,7 +51,7 @@ func (v versioned) Alpha() float64 {
 // bench is a searcher over real servers.
 type bench struct {
 	conn     driver.Conn
-	log      *eventlog.Store
+	log      *projection.Store
 	client   *vector.Client
 	embedder vector.Embedder
 	outbox   *vector.OutboxProjector
@@ -61,7 +62,7 @@ type bench struct {
 func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{})}
+	b := &bench{conn: conn, log: projection.New(conn, eventlog.Options{})}
 	var err error
 	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
 	require.NoError(t, err)
@@ -147,7 +148,7 @@ func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 }
 
 // project brings the tables of the projectors up to date.
-func (b *bench) project(t testing.TB, projectors ...eventlog.Projector) {
+func (b *bench) project(t testing.TB, projectors ...projection.Projector) {
 	t.Helper()
 	for _, p := range projectors {
 		_, err := b.log.ProjectAll(t.Context(), p)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -26,7 +26,7 @@ func (b *bench) happen(t *testing.T, stream, project string, payloads ...any) {
 	}
 	_, err := b.log.AppendAll(t.Context(), stream, events)
 	require.NoError(t, err)
-	for _, p := range []eventlog.Projector{task.NewProjector(b.conn), fact.NewProjector(b.conn), b.outbox} {
+	for _, p := range []projection.Projector{task.NewProjector(b.conn), fact.NewProjector(b.conn), b.outbox} {
 		_, err = b.log.Project(t.Context(), p, stream)
 		require.NoError(t, err)
 	}

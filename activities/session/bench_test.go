@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -31,7 +32,7 @@ func codingSession() []schema.Message {
 	return messages
 }
 
-func logSession(b *testing.B, log *eventlog.Store, key schema.SessionKey, messages []schema.Message, chunk int) (size int) {
+func logSession(b *testing.B, log *projection.Store, key schema.SessionKey, messages []schema.Message, chunk int) (size int) {
 	var events []schema.Event
 	for first := 0; first < len(messages); {
 		end, n := first, 0
@@ -61,7 +62,7 @@ func BenchmarkWindows(b *testing.B) {
 		windows, _ := plan(messages, Frontier{}, false, 32<<10, 1000)
 		for name, read := range map[string]func(w schema.Window) []schema.Message{
 			"ranges": func(w schema.Window) []schema.Message {
-				s, err := Open(b.Context(), log, key)
+				s, err := Open(b.Context(), log.Store, key)
 				require.NoError(b, err)
 				shown, err := s.Shown(b.Context(), w, false)
 				require.NoError(b, err)
@@ -99,7 +100,7 @@ func BenchmarkWindows(b *testing.B) {
 			meter.Take()
 			n := 0
 			for b.Loop() {
-				s, err := Open(b.Context(), log, key)
+				s, err := Open(b.Context(), log.Store, key)
 				require.NoError(b, err)
 				for _, w := range windows {
 					_, err := s.Whole(b.Context(), w, false)
@@ -111,7 +112,7 @@ func BenchmarkWindows(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("chunk=%dK/unseen", chunk>>10), func(b *testing.B) {
 			for b.Loop() {
-				s, err := Open(b.Context(), log, key)
+				s, err := Open(b.Context(), log.Store, key)
 				require.NoError(b, err)
 				fresh, err := s.Unseen(b.Context(), messages)
 				require.NoError(b, err)

@@ -31,7 +31,7 @@ func TestEventIsReadOnceForAllSessions(t *testing.T) {
 	errs := make(chan error, 16)
 	for i := range cap(errs) {
 		wg.Go(func() {
-			s, err := Open(t.Context(), log, key)
+			s, err := Open(t.Context(), log.Store, key)
 			if err != nil {
 				errs <- err
 				return
@@ -71,14 +71,14 @@ func TestReaderThatGivesUp(t *testing.T) {
 	schema.MessageKeys(messages)
 	_, err := log.Append(t.Context(), key.Stream(), []schema.Event{event(t, key, "", messages)})
 	require.NoError(t, err)
-	s, err := Open(t.Context(), log, key)
+	s, err := Open(t.Context(), log.Store, key)
 	require.NoError(t, err)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = s.Range(ended, 0, 2)
 	require.ErrorIs(t, err, context.Canceled)
 
-	k := eventKey{log, s.events[0].ID, s.events[0].Checksum}
+	k := eventKey{log.Store, s.events[0].ID, s.events[0].Checksum}
 	_, ok, wait := recent.claim(k)
 	require.False(t, ok)
 	require.Nil(t, wait)

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -23,7 +24,7 @@ const fewDraws = 6
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func newLog(t testing.TB) (*eventlog.Store, *stacktest.Meter) {
+func newLog(t testing.TB) (*projection.Store, *stacktest.Meter) {
 	t.Helper()
 	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
 	require.NoError(t, err)
@@ -31,7 +32,7 @@ func newLog(t testing.TB) (*eventlog.Store, *stacktest.Meter) {
 	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	m := &stacktest.Meter{Conn: conn}
-	return eventlog.New(m, eventlog.Options{}), m
+	return projection.New(m, eventlog.Options{}), m
 }
 
 func keyOf(id string) schema.SessionKey {
@@ -58,7 +59,7 @@ type cut struct {
 }
 
 // draw draws a session, cuts it into events at random, and appends them among other events.
-func draw(t *rapid.T, log *eventlog.Store, id string) *cut {
+func draw(t *rapid.T, log *projection.Store, id string) *cut {
 	c := &cut{SessionKey: keyOf(id), messages: numbered(drawMessages(t, "messages"))}
 	for i := range c.messages {
 		m := &c.messages[i]
@@ -109,7 +110,7 @@ func sessionIsItsMessages(t *testing.T, draws int) {
 		sessions++
 		c := draw(t, log, fmt.Sprint("s", sessions))
 		meter.Take()
-		s, err := Open(context.Background(), log, c.SessionKey)
+		s, err := Open(context.Background(), log.Store, c.SessionKey)
 		require.NoError(t, err)
 		require.Equal(t, len(c.messages), s.Len())
 		if len(c.messages) > 0 {
@@ -180,7 +181,7 @@ func windowsReadEachEventOnce(t *testing.T, draws int) {
 		from := rapid.IntRange(0, len(all)).Draw(t, "from")
 		windows := all[from:rapid.IntRange(from, len(all)).Draw(t, "to")]
 		needed := map[string]bool{}
-		s, err := Open(context.Background(), log, c.SessionKey)
+		s, err := Open(context.Background(), log.Store, c.SessionKey)
 		require.NoError(t, err)
 		meter.Take()
 		for _, w := range windows {
@@ -216,13 +217,13 @@ func TestGap(t *testing.T) {
 	schema.MessageKeys(messages)
 	_, err := log.Append(t.Context(), key.Stream(), []schema.Event{event(t, key, "", messages[:1]), event(t, key, "", messages[2:])})
 	require.NoError(t, err)
-	_, err = Open(t.Context(), log, key)
+	_, err = Open(t.Context(), log.Store, key)
 	require.ErrorContains(t, err, "holds message 2, want message 1")
 
 	key = keyOf("gap inside")
 	_, err = log.Append(t.Context(), key.Stream(), []schema.Event{event(t, key, "", []schema.Message{messages[0], messages[2]})})
 	require.NoError(t, err)
-	s, err := Open(t.Context(), log, key)
+	s, err := Open(t.Context(), log.Store, key)
 	require.NoError(t, err)
 	_, err = s.Range(t.Context(), 0, 2)
 	require.ErrorContains(t, err, "holds message 2, want message 1")
@@ -231,7 +232,7 @@ func TestGap(t *testing.T) {
 func TestOpenNothing(t *testing.T) {
 	t.Parallel()
 	log, _ := newLog(t)
-	s, err := Open(t.Context(), log, keyOf("none"))
+	s, err := Open(t.Context(), log.Store, keyOf("none"))
 	require.NoError(t, err)
 	require.Zero(t, s.Len())
 	require.Zero(t, s.Date())

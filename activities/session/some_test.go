@@ -23,7 +23,7 @@ func readMessages(t *testing.T, draws int) {
 	wanted := rapid.SliceOfN(rapid.IntRange(-1, 20), 0, 9)
 	for seed := range draws {
 		cut := rapid.Custom(func(t *rapid.T) *cut { return draw(t, log, fmt.Sprint("messages ", seed)) }).Example(seed)
-		s, err := Open(t.Context(), log, cut.SessionKey)
+		s, err := Open(t.Context(), log.Store, cut.SessionKey)
 		require.NoError(t, err)
 		indexes := wanted.Example(seed)
 		want := map[int]schema.Message{}

@@ -10,6 +10,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -20,14 +21,14 @@ type Indexer interface {
 
 // Activities writes project streams, or submits updates to their writer.
 type Activities struct {
-	log      *eventlog.Store
+	log      *projection.Store
 	writer   *Writer
 	indexer  Indexer
 	temporal client.Client
 }
 
 // NewActivities returns the activities of this package. They send updates for project_tasks through the client.
-func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, temporal client.Client) (*Activities, error) {
+func NewActivities(log *projection.Store, writer *Writer, indexer Indexer, temporal client.Client) (*Activities, error) {
 	if log == nil || writer == nil || indexer == nil || temporal == nil {
 		return nil, errors.New("task activities: an event log, a writer, an indexer and a Temporal client are needed")
 	}
@@ -105,7 +106,7 @@ func (a *Activities) notesOf(ctx context.Context, project string, in ResolveRequ
 			fmt.Errorf("session %q is of project %q, want one of project %q", in.SessionID, in.Project, project))
 	}
 	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
-	return entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool { return e.Type == schema.EntryTaskNote })
+	return entry.ReadLogged(ctx, a.log.Store, in.SessionKey, func(e schema.Entry) bool { return e.Type == schema.EntryTaskNote })
 }
 
 // RunTaskCommand runs a person's command. Only the project's workflow may call it.

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -91,11 +92,11 @@ func (logged) Head(string) schema.StreamHead { return schema.StreamHead{} }
 
 func (logged) GetMany(context.Context, []string) (map[string]schema.Event, error) { return nil, nil }
 
-func (logged) Project(context.Context, eventlog.Projector, string) (eventlog.Progress, error) {
-	return eventlog.Progress{}, nil
+func (logged) Project(context.Context, projection.Projector, string) (projection.Progress, error) {
+	return projection.Progress{}, nil
 }
 
-func (logged) Steady(_ context.Context, _ eventlog.Projector, _ string, plan func() error) error {
+func (logged) Steady(_ context.Context, _ projection.Projector, _ string, plan func() error) error {
 	return plan()
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -26,7 +27,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // bundle has a writer and queries on a database of their own.
 type bundle struct {
 	conn    driver.Conn
-	log     *eventlog.Store
+	log     *projection.Store
 	writer  *task.Writer
 	queries *task.Queries
 	n       int
@@ -35,7 +36,7 @@ type bundle struct {
 func newBundle(t testing.TB) *bundle {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	return &bundle{conn: conn, log: log, writer: task.NewWriter(&headed{Store: log, conn: conn}, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -14,12 +15,12 @@ import (
 
 // overtaken is a log that a late attempt writes to while its successor plans.
 type overtaken struct {
-	*eventlog.Store
+	*projection.Store
 	// planning is called before planning, and planned before the append.
 	planning, planned func()
 }
 
-func (o *overtaken) Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error {
+func (o *overtaken) Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error {
 	return o.Store.Steady(ctx, p, stream, func() error {
 		if late := o.planning; late != nil {
 			o.planning = nil

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	language "axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -40,22 +40,22 @@ func NewProjector(conn clickhouse.Conn) *Projector {
 	return &Projector{conn: conn, tables: NewTables(conn)}
 }
 
-// Name implements eventlog.Projector.
+// Name implements projection.Projector.
 func (p *Projector) Name() string { return "tasks" }
 
-// Types implements eventlog.Projector.
+// Types implements projection.Projector.
 func (p *Projector) Types() []string { return EventTypes() }
 
-// StreamPrefix implements eventlog.Projector.
+// StreamPrefix implements projection.Projector.
 func (p *Projector) StreamPrefix() string { return schema.ProjectPrefix }
 
-// Version implements eventlog.Projector.
+// Version implements projection.Projector.
 func (p *Projector) Version() uint32 { return 1 }
 
-// Tables implements eventlog.Projector. The version of an alias or an edge is that of its entity at the end of the page
+// Tables implements projection.Projector. The version of an alias or an edge is that of its entity at the end of the page
 // that wrote it. An edge of evidence has the position of its event. Only the order of these versions matters.
-func (p *Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{
+func (p *Projector) Tables() []projection.Table {
+	return []projection.Table{
 		{Name: "entities_raw"},
 		{Name: "entity_aliases_raw", Varying: []string{"version"}},
 		{Name: "edges_raw", Hidden: "removed", Varying: []string{"version"}},
@@ -63,7 +63,7 @@ func (p *Projector) Tables() []eventlog.Table {
 	}
 }
 
-// Apply implements eventlog.Projector. It loads the entities that the events change, except those that the writer read
+// Apply implements projection.Projector. It loads the entities that the events change, except those that the writer read
 // for planning. Then it folds the events and writes the changes, in a fixed number of statements. Entities are written
 // last: until then the page does not count as applied, and applying it again writes the same rows.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -18,7 +19,7 @@ import (
 
 // headed is a log that knows the head of a stream, as if a workflow had passed the head to it.
 type headed struct {
-	*eventlog.Store
+	*projection.Store
 	conn driver.Conn
 	// heads has the last appended positions, by stream.
 	heads sync.Map

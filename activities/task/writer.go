@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -19,8 +20,8 @@ type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 	Head(stream string) schema.StreamHead
-	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
-	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
+	Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error)
+	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
 }
 
 // Writer writes project streams. For each project only one caller at a time may use it: the project's workflow.

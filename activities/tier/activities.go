@@ -7,15 +7,15 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"go.temporal.io/sdk/client"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
 // Activities keeps the tiers of memory, or asks their writer to do so.
 type Activities struct {
-	log       *eventlog.Store
+	log       *projection.Store
 	conn      driver.Conn
 	tables    *Tables
 	projector *Projector
@@ -50,7 +50,7 @@ type Options struct {
 
 // NewActivities returns the activities of this package. The root holds the files of all memories.
 func NewActivities(
-	log *eventlog.Store, conn driver.Conn, model llm.Model, facts *fact.Activities, temporal client.Client, root *Root, opts Options,
+	log *projection.Store, conn driver.Conn, model llm.Model, facts *fact.Activities, temporal client.Client, root *Root, opts Options,
 ) (*Activities, error) {
 	if log == nil || conn == nil || model == nil || facts == nil || temporal == nil || root == nil {
 		return nil, errors.New("tier activities: an event log, a database, a model, the activities of facts, a Temporal client and a root are needed")
@@ -65,7 +65,7 @@ func NewActivities(
 		opts.WindowBytes = llm.DefaultWindowBytes
 	}
 	return &Activities{
-		log: log, conn: conn, tables: NewTables(conn), projector: NewProjector(conn), archive: llm.NewArchive(log, model),
+		log: log, conn: conn, tables: NewTables(conn), projector: NewProjector(conn), archive: llm.NewArchive(log.Store, model),
 		facts: facts, temporal: temporal, root: root, opts: opts, gatherBytes: gatheredBytes(opts.WindowBytes), planWindows: maxSummarized, labels: English,
 	}, nil
 }

@@ -29,7 +29,7 @@ func (a *Activities) PlanDream(ctx context.Context, in PlanInput) (Plan, error) 
 
 func (a *Activities) planDream(ctx context.Context, in PlanInput) (Plan, error) {
 	if in.Last {
-		_, draft, err := ReadDraft(ctx, a.log, in.Gathered, in.Answers)
+		_, draft, err := ReadDraft(ctx, a.log.Store, in.Gathered, in.Answers)
 		return Plan{Done: true, Refused: draft.Refused}, err
 	}
 	if in.Level >= maxDreamLevels {
@@ -41,10 +41,10 @@ func (a *Activities) planDream(ctx context.Context, in PlanInput) (Plan, error) 
 
 // windows returns the questions that follow from the answers to the level before.
 func (a *Activities) windows(ctx context.Context, gathered string, keys []string) (g schema.DreamGatheredPayload, windows []Window, last bool, err error) {
-	if g, err = readGathered(ctx, a.log, gathered); err != nil {
+	if g, err = readGathered(ctx, a.log.Store, gathered); err != nil {
 		return g, nil, false, err
 	}
-	answers, err := readAnswers(ctx, a.log, keys)
+	answers, err := readAnswers(ctx, a.log.Store, keys)
 	if err != nil {
 		return g, nil, false, err
 	}

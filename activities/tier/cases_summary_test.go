@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
@@ -147,7 +148,7 @@ func judgeFlushDedup(t *testing.T, input, expect json.RawMessage) string {
 // contextCase is a session in a log whose context is flushed.
 type contextCase struct {
 	t   *testing.T
-	log *eventlog.Store
+	log *projection.Store
 	key schema.SessionKey
 	to  int
 }
@@ -155,7 +156,7 @@ type contextCase struct {
 func newContextCase(t *testing.T) *contextCase {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
-	return &contextCase{t: t, log: eventlog.New(conn, eventlog.Options{}), key: key}
+	return &contextCase{t: t, log: projection.New(conn, eventlog.Options{}), key: key}
 }
 
 // flush adds the batch to the context, stores the messages that the log lacks, and flushes the new ones.
@@ -166,7 +167,7 @@ func (c *contextCase) flush(batch []caseMessage) (flushed, error) {
 	}
 	schema.MessageKeys(messages)
 	ctx := context.Background()
-	before, err := session.Open(ctx, c.log, c.key)
+	before, err := session.Open(ctx, c.log.Store, c.key)
 	if err != nil {
 		return flushed{}, err
 	}
@@ -185,7 +186,7 @@ func (c *contextCase) flush(batch []caseMessage) (flushed, error) {
 			return flushed{}, err
 		}
 	}
-	now, err := session.Open(ctx, c.log, c.key)
+	now, err := session.Open(ctx, c.log.Store, c.key)
 	if err != nil {
 		return flushed{}, err
 	}

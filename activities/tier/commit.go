@@ -71,10 +71,10 @@ func (a *Activities) commitDream(ctx context.Context, in CommitInput) (CommitRes
 // readCommit returns the gathered input and the draft composed from the answers.
 func (a *Activities) readCommit(ctx context.Context, in CommitInput) (g schema.DreamGatheredPayload, d Draft, err error) {
 	if in.Refused != "" {
-		g, err = readGathered(ctx, a.log, in.Gathered)
+		g, err = readGathered(ctx, a.log.Store, in.Gathered)
 		d = Draft{Refused: in.Refused}
 	} else {
-		g, d, err = ReadDraft(ctx, a.log, in.Gathered, in.Responses)
+		g, d, err = ReadDraft(ctx, a.log.Store, in.Gathered, in.Responses)
 	}
 	if err == nil && (g.User != in.User || g.Agent != in.Agent) {
 		err = boundary.Invalid(schema.ErrorScopeMismatch, fmt.Errorf("dream %q is of user %q, agent %q, not of %q, %q",

@@ -100,7 +100,7 @@ func TestCommitDream(t *testing.T) {
 // draftOf reads the draft of the input.
 func draftOf(t testing.TB, m *remember, in CommitInput) (Draft, schema.DreamGatheredPayload) {
 	t.Helper()
-	g, draft, err := ReadDraft(t.Context(), m.log, in.Gathered, in.Responses)
+	g, draft, err := ReadDraft(t.Context(), m.log.Store, in.Gathered, in.Responses)
 	require.NoError(t, err)
 	return draft, g
 }

@@ -245,7 +245,7 @@ func (a *Activities) openSessions(
 		if out[i].Failed != nil || item.Messages == 0 {
 			continue
 		}
-		s, err := session.Open(eventlog.WithHead(ctx, item.Stream(), item.Head), a.log, item.SessionKey)
+		s, err := session.Open(eventlog.WithHead(ctx, item.Stream(), item.Head), a.log.Store, item.SessionKey)
 		if err != nil {
 			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
 				return nil, err

@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -46,7 +47,7 @@ func newFlushBenchOf(t *testing.T, model llm.Model, opts Options) *flushBench {
 func (b *flushBench) over(conn driver.Conn) *flushBench {
 	b.t.Helper()
 	out := *b
-	log := eventlog.New(conn, eventlog.Options{Lease: b.lease})
+	log := projection.New(conn, eventlog.Options{Lease: b.lease})
 	writer, err := fact.NewWriter(log, conn, fact.Options{})
 	require.NoError(b.t, err)
 	facts, err := fact.NewActivities(log, writer, nil)

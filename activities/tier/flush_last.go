@@ -44,7 +44,7 @@ func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []
 	if len(asked) == 0 {
 		return last, nil
 	}
-	events, known, err := a.log.Whole(ctx, stream, []string{schema.ContextFlushed})
+	events, _, known, err := a.log.Since(ctx, stream, 0, []string{schema.ContextFlushed})
 	if err != nil {
 		return nil, err
 	}

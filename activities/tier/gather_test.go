@@ -72,7 +72,7 @@ func (m *remember) gather(t testing.TB, in GatherInput) (Gathered, schema.DreamG
 	if gathered.EventID == "" {
 		return gathered, schema.DreamGatheredPayload{}
 	}
-	p, err := readGathered(t.Context(), m.log, gathered.EventID)
+	p, err := readGathered(t.Context(), m.log.Store, gathered.EventID)
 	require.NoError(t, err)
 	return gathered, p
 }
@@ -320,7 +320,7 @@ func TestGatherRefuses(t *testing.T) {
 		require.ErrorAs(t, err, &failure)
 		require.False(t, failure.Retryable())
 	}
-	_, err := readGathered(t.Context(), s.log, "nothing")
+	_, err := readGathered(t.Context(), s.log.Store, "nothing")
 	var failure boundary.Failure
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, schema.ErrorInvalidInput, failure.FailureType())

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkFindMemories(b *testing.B) {
 	const memories, dreams = 20_000, 10
 	conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
 	now := time.Date(2026, 6, 20, 3, 30, 0, 0, time.UTC)
-	n := &night{conn: conn, log: eventlog.New(conn, eventlog.Options{}), Activities: &Activities{conn: conn, opts: Options{Zone: time.UTC}}}
+	n := &night{conn: conn, log: projection.New(conn, eventlog.Options{}), Activities: &Activities{conn: conn, opts: Options{Zone: time.UTC}}}
 	for _, sql := range []string{
 		// Five events of each memory, ten of its sessions in five projects, some of entries, and the dreams' inputs.
 		`INSERT INTO events_raw (event_id, stream, seq, event_type, recorded_at, precedence)

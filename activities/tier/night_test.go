@@ -14,6 +14,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -21,7 +22,7 @@ import (
 // night is a log whose clock the test sets.
 type night struct {
 	conn driver.Conn
-	log  *eventlog.Store
+	log  *projection.Store
 	now  time.Time
 	*Activities
 }
@@ -31,7 +32,7 @@ func newNight(t *testing.T) *night {
 	zone, err := time.LoadLocation("Asia/Seoul")
 	require.NoError(t, err)
 	n := &night{conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t)), now: time.Date(2026, 6, 7, 3, 30, 0, 0, zone)}
-	n.log = eventlog.New(n.conn, eventlog.Options{Now: func() time.Time { return n.now }})
+	n.log = projection.New(n.conn, eventlog.Options{Now: func() time.Time { return n.now }})
 	n.Activities = &Activities{log: n.log, conn: n.conn, opts: Options{Zone: zone}}
 	return n
 }

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -26,13 +27,13 @@ type stage struct {
 func newStage(t testing.TB, answer func(llm.Request) (string, llm.FinishReason, error)) *stage {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	s := &stage{model: &scriptedModel{answer: answer}, dir: t.TempDir(), clock: time.Date(2026, 6, 7, 23, 55, 0, 0, time.UTC)}
 	root, err := OpenRoot(t.Context(), s.dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, root.Close()) })
 	s.Activities = &Activities{
-		log: log, conn: conn, tables: NewTables(conn), projector: NewProjector(conn), archive: llm.NewArchive(log, s.model), root: root,
+		log: log, conn: conn, tables: NewTables(conn), projector: NewProjector(conn), archive: llm.NewArchive(log.Store, s.model), root: root,
 		opts: Options{Zone: time.UTC, WindowBytes: llm.DefaultWindowBytes}, gatherBytes: maxGatheredBytes, labels: English,
 	}
 	return s

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -17,21 +17,21 @@ type Projector struct{ conn clickhouse.Conn }
 // NewProjector returns the projector over the tables of a migrated database.
 func NewProjector(conn clickhouse.Conn) *Projector { return &Projector{conn} }
 
-// Name implements eventlog.Projector.
+// Name implements projection.Projector.
 func (p *Projector) Name() string { return "tiers" }
 
-// Version implements eventlog.Projector.
+// Version implements projection.Projector.
 func (p *Projector) Version() uint32 { return 1 }
 
-// Types implements eventlog.Projector.
+// Types implements projection.Projector.
 func (p *Projector) Types() []string { return schema.EventTypesOf[schema.TierChange]() }
 
-// StreamPrefix implements eventlog.Projector.
+// StreamPrefix implements projection.Projector.
 func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
 
-// Tables implements eventlog.Projector.
-func (p *Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "records_raw"}, {Name: "core_versions_raw"}, {Name: "dreams_raw"}}
+// Tables implements projection.Projector.
+func (p *Projector) Tables() []projection.Table {
+	return []projection.Table{{Name: "records_raw"}, {Name: "core_versions_raw"}, {Name: "dreams_raw"}}
 }
 
 const recordColumns = `records_raw (user, agent, kind, date, seq, event_id, ts, actor, edited, text, text_sha256, text_bytes,
@@ -43,7 +43,7 @@ const versionColumns = `core_versions_raw (user, agent, version, seq, event_id, 
 const finishedColumns = `dreams_raw (user, agent, ordinal, seq, event_id, ts, date, status, reason, parent, version, diary,
 	days, day_hashes, gathered, model, responses, carried, dropped_json, usage_json)`
 
-// Apply implements eventlog.Projector.
+// Apply implements projection.Projector.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	var rows tierRows
 	for _, e := range events {

@@ -130,7 +130,7 @@ func (a *Activities) ReviewFacts(ctx context.Context, in ReviewInput) (ReviewAns
 
 func (a *Activities) reviewFacts(ctx context.Context, in ReviewInput) (ReviewAnswer, error) {
 	out := ReviewAnswer{ReviewQuestion: in.Question}
-	s, err := session.Open(ctx, a.log, in.SessionKey)
+	s, err := session.Open(ctx, a.log.Store, in.SessionKey)
 	if err != nil {
 		return out, err
 	}
@@ -184,7 +184,7 @@ func (a *Activities) readReview(ctx context.Context, in FlushRequest) ([]fact.Re
 	if in.Review == nil {
 		return nil, nil
 	}
-	s, err := session.Open(ctx, a.log, in.SessionKey)
+	s, err := session.Open(ctx, a.log.Store, in.SessionKey)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (a *Activities) planSummary(ctx context.Context, in SummaryInput) (SummaryP
 	if _, local := a.archive.Model().(llm.Local); local || in.Messages == 0 || in.Stated {
 		return plan, nil
 	}
-	s, err := session.Open(ctx, a.log, in.SessionKey)
+	s, err := session.Open(ctx, a.log.Store, in.SessionKey)
 	if err != nil {
 		return plan, err
 	}
@@ -140,7 +140,7 @@ func (a *Activities) SummarizeSession(ctx context.Context, in SummarizeInput) (S
 func (a *Activities) summarizeSession(ctx context.Context, in SummarizeInput) (SummarizedWindow, error) {
 	id := a.archive.Model().Identity()
 	out := SummarizedWindow{SummaryWindow: in.Window, Model: id.String()}
-	s, err := session.Open(ctx, a.log, in.SessionKey)
+	s, err := session.Open(ctx, a.log.Store, in.SessionKey)
 	if err != nil {
 		return out, err
 	}

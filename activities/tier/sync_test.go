@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -61,7 +62,7 @@ func filesOf(t *testing.T, conn driver.Conn, dir, user, agent string) *filesBenc
 	t.Helper()
 	faulty := &faultyConn{Conn: conn}
 	a := &Activities{
-		log: eventlog.New(conn, eventlog.Options{}), conn: faulty, tables: NewTables(faulty), projector: NewProjector(conn), root: openDir(t, dir),
+		log: projection.New(conn, eventlog.Options{}), conn: faulty, tables: NewTables(faulty), projector: NewProjector(conn), root: openDir(t, dir),
 	}
 	return &filesBench{Activities: a, user: user, agent: agent, dir: dir, conn: faulty}
 }

@@ -14,6 +14,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -21,14 +22,14 @@ import (
 // tierBench is a log with the tables of tiers.
 type tierBench struct {
 	conn   driver.Conn
-	log    *eventlog.Store
+	log    *projection.Store
 	tables *Tables
 }
 
 func newTierBench(t *testing.T) *tierBench {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	return &tierBench{conn: conn, log: eventlog.New(conn, eventlog.Options{}), tables: NewTables(conn)}
+	return &tierBench{conn: conn, log: projection.New(conn, eventlog.Options{}), tables: NewTables(conn)}
 }
 
 var dusk = time.Date(2026, 6, 7, 21, 30, 0, 123456000, time.UTC)

@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -17,8 +18,8 @@ import (
 
 // Activities reads sessions into the event log.
 type Activities struct {
-	log    *eventlog.Store
-	builds eventlog.Projector
+	log    *projection.Store
+	builds projection.Projector
 	access *Access
 	index  Indexer
 }
@@ -30,7 +31,7 @@ type Indexer interface {
 
 // NewActivities returns the room's activities over the log. The projector shows builds as soon as they
 // have begun; sources are read where access allows it. Without an indexer messages are not indexed.
-func NewActivities(log *eventlog.Store, builds eventlog.Projector, access *Access, index Indexer) (*Activities, error) {
+func NewActivities(log *projection.Store, builds projection.Projector, access *Access, index Indexer) (*Activities, error) {
 	if log == nil || builds == nil || access == nil {
 		return nil, errors.New("transcript activities: an event log, the projector of builds and the access to sources are needed")
 	}
@@ -114,7 +115,7 @@ func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestR
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
-	logged, err := session.Open(ctx, a.log, key)
+	logged, err := session.Open(ctx, a.log.Store, key)
 	if err != nil {
 		return IngestResult{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -62,13 +63,13 @@ func TestChoicesConcurrently(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 6 {
 		wait.Go(func() {
-			c := newChoices(eventlog.New(conn, eventlog.Options{}), time.Minute)
+			c := newChoices(projection.New(conn, eventlog.Options{}), time.Minute)
 			_, err := c.Choose(t.Context(), fmt.Sprint("v", i%3))
 			require.NoError(t, err)
 		})
 	}
 	wait.Wait()
-	c := newChoices(eventlog.New(conn, eventlog.Options{}), time.Minute)
+	c := newChoices(projection.New(conn, eventlog.Options{}), time.Minute)
 	now, err := c.Now(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, now.Used)

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/mocks"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -17,7 +18,7 @@ import (
 func TestEnqueueWakesForRows(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	log, temporal, woken := eventlog.New(conn, eventlog.Options{}), &mocks.Client{}, 0
+	log, temporal, woken := projection.New(conn, eventlog.Options{}), &mocks.Client{}, 0
 	temporal.On("SignalWithStartWorkflow", mock.Anything, mock.Anything, schema.SignalWake, mock.Anything, mock.Anything, mock.Anything, mock.Anything).
 		Run(func(mock.Arguments) { woken++ }).Return(nil, nil)
 	enqueuer := NewEnqueuer(log, NewOutboxProjector(conn, version(t)), temporal)
@@ -90,7 +91,7 @@ func TestFactsAreIndexed(t *testing.T) {
 	require.Equal(t, 3, b.reconcile(t).Missing)
 	b.index(t, 100)
 	b.requireWhole(t)
-	for _, p := range []eventlog.Projector{b.projector} {
+	for _, p := range []projection.Projector{b.projector} {
 		standing, err := b.log.ProjectionStatuses(t.Context(), p)
 		require.NoError(t, err)
 		require.Zero(t, standing[0].Behind)

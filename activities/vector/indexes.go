@@ -12,7 +12,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -29,7 +29,7 @@ type InUse interface {
 type Indexes struct {
 	*Choices
 	conn     driver.Conn
-	log      *eventlog.Store
+	log      *projection.Store
 	client   *Client
 	temporal client.Client
 	own      Embedder
@@ -44,7 +44,7 @@ type Indexes struct {
 // NewIndexes returns the indexes of the log. The embedder is that of this process, which is also used if the log has no
 // choice. Without a Temporal client the indexes are read-only.
 func NewIndexes(
-	conn driver.Conn, log *eventlog.Store, c *Client, temporal client.Client, own Embedder, make MakeEmbedder, opts Options,
+	conn driver.Conn, log *projection.Store, c *Client, temporal client.Client, own Embedder, make MakeEmbedder, opts Options,
 ) *Indexes {
 	kept := searchersKeep
 	if temporal != nil {

@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	language "axiommind/activities/text"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
@@ -131,7 +132,7 @@ func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver
 // bench is a writer over real servers.
 type bench struct {
 	conn      *counted
-	log       *eventlog.Store
+	log       *projection.Store
 	client    *Client
 	embedder  *words
 	entries   *entry.Projector
@@ -157,7 +158,7 @@ func newBench(t testing.TB) *bench {
 	t.Helper()
 	conn := &counted{Conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t))}
 	b := &bench{
-		conn: conn, log: eventlog.New(conn, eventlog.Options{}), client: newClient(t), now: start,
+		conn: conn, log: projection.New(conn, eventlog.Options{}), client: newClient(t), now: start,
 		embedder: &words{version: version(t), dims: 64}, entries: entry.NewProjector(conn),
 	}
 	b.projector = NewOutboxProjector(conn, b.embedder.version)

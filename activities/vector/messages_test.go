@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -289,4 +289,4 @@ func TestI2MessageItems(t *testing.T) {
 	})
 }
 
-var _ Events = (*eventlog.Store)(nil)
+var _ Events = (*projection.Store)(nil)

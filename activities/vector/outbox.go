@@ -11,7 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -102,7 +102,7 @@ func (p *OutboxProjector) requestTypes() []string { return slices.Sorted(maps.Ke
 // collection.
 func (*OutboxProjector) StreamPrefix() string { return "" }
 
-// OneOf implements [eventlog.Partial]: outcomes are only in the stream of the projector's collection.
+// OneOf implements [projection.Partial]: outcomes are only in the stream of the projector's collection.
 func (p *OutboxProjector) OneOf() (prefix, stream string) {
 	return schema.VectorPrefix, schema.VectorStream(schema.VectorCollection(p.version))
 }
@@ -125,8 +125,8 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 func (*OutboxProjector) Version() uint32 { return 4 }
 
 // Tables returns the rows of the projector's index.
-func (p *OutboxProjector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "vector_outbox_raw", Column: "embedding_version", Value: p.version}}
+func (p *OutboxProjector) Tables() []projection.Table {
+	return []projection.Table{{Name: "vector_outbox_raw", Column: "embedding_version", Value: p.version}}
 }
 
 // rows returns the rows that follow from an event. They depend only on the event and the index.

@@ -17,6 +17,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -290,7 +291,7 @@ func TestSessionAfterOutboxIsEmptied(t *testing.T) {
 	require.Equal(t, Result{Indexed: 2, More: true}, r)
 	require.NoError(t, stacktest.Empty(t.Context(), b.conn, b.projector))
 	require.NoError(t, stacktest.Empty(t.Context(), b.conn, b.entries))
-	log := eventlog.New(b.conn, eventlog.Options{})
+	log := projection.New(b.conn, eventlog.Options{})
 	require.Equal(t, indexed(3), b.sessions(t, b.newWriter(t, log), "s-p")[0])
 	require.Equal(t, 3, b.embedder.texts)
 	require.Len(t, b.rows(t), 3)

@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
@@ -23,8 +24,8 @@ import (
 type Log interface {
 	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
-	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
-	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
+	Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error)
+	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
 	Head(stream string) schema.StreamHead
 	AsWriter(ctx context.Context, stream string, head schema.StreamHead) (context.Context, error)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -226,11 +227,11 @@ func (k *killer) Append(ctx context.Context, stream string, events []schema.Even
 	return out, err
 }
 
-func (k *killer) Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error {
+func (k *killer) Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error {
 	return k.die(func() error { return k.Log.Steady(ctx, p, stream, plan) })
 }
 
-func (k *killer) Project(ctx context.Context, p eventlog.Projector, stream string) (out eventlog.Progress, err error) {
+func (k *killer) Project(ctx context.Context, p projection.Projector, stream string) (out projection.Progress, err error) {
 	err = k.die(func() (err error) { out, err = k.Log.Project(ctx, p, stream); return err })
 	return out, err
 }

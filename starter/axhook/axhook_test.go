@@ -25,6 +25,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/activities/queue/door"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -278,7 +279,7 @@ func (h *home) remembered(t testing.TB, facts int) {
 	t.Helper()
 	h.clickhouse = stacktest.MigratedDatabase(t)
 	conn := stacktest.Migrated(t, h.clickhouse)
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	stream := schema.MemoryStream(h.user, "")
 	var events []schema.Event
 	for i := range facts {

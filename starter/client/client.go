@@ -21,6 +21,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/vector"
@@ -108,7 +109,7 @@ func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 		return nil, err
 	}
 	indexes := service.NewIndexes(&service.Stores{
-		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: embedder,
+		ClickHouse: conn, Log: projection.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: embedder,
 	}, c.service)
 	return retrieve.NewFinder(conn, weaviate, indexes, retrieve.Options{}), nil
 }
@@ -174,10 +175,10 @@ const (
 )
 
 // log returns the event log.
-func (c *Client) log(ctx context.Context) (*eventlog.Store, driver.Conn, error) {
+func (c *Client) log(ctx context.Context) (*projection.Store, driver.Conn, error) {
 	conn, err := c.askClickHouse(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return eventlog.New(conn, eventlog.Options{}), conn, nil
+	return projection.New(conn, eventlog.Options{}), conn, nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/client"
@@ -230,7 +231,7 @@ func TestEnqueueSends(t *testing.T) {
 	require.Equal(t, got[0].ID, got[4].ID)
 	require.NotEqual(t, got[1].ID, got[2].ID, "given twice, it is enqueued twice")
 	require.Equal(t, []string{client.HashMessages(long), client.HashMessages(long), client.HashMessages(many)}, []string{got[1].Held, got[2].Held, got[3].Held})
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	for n, want := range map[int][]client.Message{1: long, 3: many} {
 		var held []client.Message
 		events := 0

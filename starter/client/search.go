@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -193,7 +193,7 @@ type notes struct {
 }
 
 // record writes notes until there are none. It waits for others to come, as one request writes them all.
-func (c *Client) record(ctx context.Context, log *eventlog.Store, conn driver.Conn) {
+func (c *Client) record(ctx context.Context, log *projection.Store, conn driver.Conn) {
 	for {
 		select {
 		case <-c.closed.Done():

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
@@ -200,7 +201,7 @@ var (
 	})
 	// proposalIDs are the ids of pending proposals.
 	proposalIDs = stored(func(ctx context.Context, conn driver.Conn, r Request) ([]Suggestion, error) {
-		found, err := graduate.NewLedgers(conn).Proposals(ctx, eventlog.New(conn, eventlog.Options{}), graduate.ProposalQuery{
+		found, err := graduate.NewLedgers(conn).Proposals(ctx, projection.New(conn, eventlog.Options{}).Store, graduate.ProposalQuery{
 			Project: r.given("project"), Limit: maxCompletions,
 		})
 		out := make([]Suggestion, len(found))

@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -25,14 +26,14 @@ func TestCatchUp(t *testing.T) {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	embedder, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: "hash"})
 	require.NoError(t, err)
-	stores := &service.Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: embedder}
+	stores := &service.Stores{ClickHouse: conn, Log: projection.New(conn, eventlog.Options{}), Embedder: embedder}
 	logger := slog.New(slog.DiscardHandler)
 	require.Empty(t, checkProjections(t.Context(), stores, logger))
 
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p/'긴'", User: "u"}, SessionID: "s"}
 	started, err := schema.OpenedBuild{BuildID: "b", Ordinal: 1, SessionKey: key}.Started(schema.Source{}).Event(time.Now())
 	require.NoError(t, err)
-	killed := eventlog.New(conn, eventlog.Options{})
+	killed := projection.New(conn, eventlog.Options{})
 	appended, err := killed.Append(t.Context(), key.Stream(), []schema.Event{started})
 	require.NoError(t, err)
 	builds := build.NewProjector(conn)

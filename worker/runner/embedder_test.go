@@ -8,6 +8,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
 )
@@ -19,7 +20,7 @@ func TestDefaultEmbedderFollows(t *testing.T) {
 	cfg := service.Config{Embedder: llm.EmbedderConfig{Provider: "openai", APIKey: "k"}}
 	own, err := llm.NewEmbedder(t.Context(), cfg.Embedder)
 	require.NoError(t, err)
-	stores := &service.Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: own}
+	stores := &service.Stores{ClickHouse: conn, Log: projection.New(conn, eventlog.Options{}), Embedder: own}
 	indexes := service.NewIndexes(stores, cfg)
 	follow := func(byDefault bool) (version string, has bool) {
 		cfg.EmbedderByDefault, stores.Embedder = byDefault, own

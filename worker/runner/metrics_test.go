@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -192,7 +193,7 @@ func TestMetricsOfBacklogs(t *testing.T) {
 			row("1", "pending", false, now.Add(-time.Minute)), row("2", "failed", false, now.Add(-time.Hour)), row("3", "failed", true, now.Add(-time.Hour*9)),
 			row("4", "done", false, now.Add(-time.Hour*9)),
 		}))
-	log := eventlog.New(conn, eventlog.Options{Now: func() time.Time { return now.Add(-time.Second * 90) }})
+	log := projection.New(conn, eventlog.Options{Now: func() time.Time { return now.Add(-time.Second * 90) }})
 	stream, queued := schema.QueueStream("u", ""), func(id, refused string) schema.Event {
 		e, err := schema.NewEvent(schema.ContextEnqueuedPayload{QueuedContext: schema.QueuedContext{ID: id}, Refused: refused},
 			schema.Event{TS: now, Actor: "a", Project: "p", SessionID: "s", DedupeKey: id})
@@ -219,7 +220,7 @@ func TestMetricsOfBacklogs(t *testing.T) {
 func TestMetricsOfEvents(t *testing.T) {
 	t.Parallel()
 	m, now := newTestMeters(t), time.Unix(1_000_000, 0)
-	log := eventlog.New(stacktest.Migrated(t, stacktest.MigratedDatabase(t)), eventlog.Options{Appended: m.product.appended})
+	log := projection.New(stacktest.Migrated(t, stacktest.MigratedDatabase(t)), eventlog.Options{Appended: m.product.appended})
 	store := func(stream, key string, payload any, after time.Duration) {
 		t.Helper()
 		e, err := schema.NewEvent(payload, schema.Event{TS: now.Add(after), Actor: "a", Project: "p", SessionID: "s", DedupeKey: key})

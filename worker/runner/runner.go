@@ -21,12 +21,12 @@ import (
 	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/erase"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/gemini/sdk"
+	"axiommind/activities/projection"
 	"axiommind/activities/queue"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
@@ -195,7 +195,7 @@ func stop(workers []worker.Worker) {
 // hideEvery is how often a worker looks for hidden copies of events. There are none unless the database has failed.
 const hideEvery = 24 * time.Hour
 
-func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
+func hideCopies(ctx context.Context, log *projection.Store, logger *slog.Logger) {
 	for {
 		switch n, err := log.HideCopies(ctx); {
 		case ctx.Err() != nil:
@@ -215,7 +215,7 @@ func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
 }
 
 // checkProjections logs the projections that need a rebuild, and returns those with a backlog.
-func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logger) (behind []eventlog.Projector) {
+func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logger) (behind []projection.Projector) {
 	projectors := build.Projections(s.ClickHouse, s.Embedder.Version())
 	standings, err := s.Log.ProjectionStatuses(ctx, projectors...)
 	if err != nil {
@@ -239,7 +239,7 @@ func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logge
 // would apply them, because a finished session is not read again. It then wakes the vector writer, which does not learn
 // of these rows.
 func catchUp(
-	ctx context.Context, log *eventlog.Store, behind []eventlog.Projector, wake func(context.Context) error, logger *slog.Logger,
+	ctx context.Context, log *projection.Store, behind []projection.Projector, wake func(context.Context) error, logger *slog.Logger,
 ) {
 	for _, p := range behind {
 		if _, err := log.ProjectAll(ctx, p); err != nil && ctx.Err() == nil {
@@ -284,9 +284,9 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	r, errs := &rooms{indexes: indexes}, make([]error, 15)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, indexes.Enqueuers(true))
-	r.llm, errs[2] = llm.NewActivities(s.Log, model, cfg.ExtractionParams(), cfg.WindowBytes)
-	r.evidence, errs[3] = evidence.NewActivities(s.Log)
-	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)
+	r.llm, errs[2] = llm.NewActivities(s.Log.Store, model, cfg.ExtractionParams(), cfg.WindowBytes)
+	r.evidence, errs[3] = evidence.NewActivities(s.Log.Store)
+	r.entry, errs[4] = entry.NewActivities(s.Log.Store, s.ClickHouse)
 	r.vector, errs[5] = vector.NewActivities(indexes)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
 		Vectors: vector.NewTitles(s.Weaviate, indexes), DoneReports: cfg.DoneReports,
@@ -306,13 +306,13 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	r.tier, errs[8] = tier.NewActivities(s.Log, s.ClickHouse, model, r.fact, s.Temporal, root, tier.Options{
 		Zone: zone, Params: llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, WindowBytes: cfg.WindowBytes, Webhook: cfg.SummaryWebhook, Timing: cfg.Timing,
 	})
-	r.batch, errs[9] = batch.NewActivities(s.Log)
+	r.batch, errs[9] = batch.NewActivities(s.Log.Store)
 	r.rebuild, errs[10] = build.NewRebuilds(s.ClickHouse, s.Log, s.Embedder.Version())
 	r.graduate, errs[11] = graduate.NewActivities(s.Log, s.ClickHouse, model, s.Temporal, graduate.Options{
 		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
 	})
-	r.derive, errs[14] = derive.NewActivities(s.Log, derive.Rooms{Log: s.Log, LLM: r.llm, Entry: r.entry, Graduate: r.graduate})
-	r.queue, errs[12] = queue.NewActivities(s.Log, s.ClickHouse)
+	r.derive, errs[14] = derive.NewActivities(s.Log.Store, derive.Rooms{Log: s.Log.Store, LLM: r.llm, Entry: r.entry, Graduate: r.graduate})
+	r.queue, errs[12] = queue.NewActivities(s.Log.Store, s.ClickHouse)
 	if s.Eraser != nil {
 		r.erase, errs[13] = erase.NewActivities(erase.Stores{
 			Log: s.Log, ClickHouse: s.ClickHouse, Eraser: s.Eraser, Temporal: s.Temporal, Namespace: cfg.TemporalNamespace, Root: root, Weaviate: s.Weaviate,

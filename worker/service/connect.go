@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/spans"
 	"axiommind/activities/vector"
 	"axiommind/activities/vector/store"
@@ -38,7 +39,7 @@ const (
 type Stores struct {
 	Temporal   client.Client
 	ClickHouse driver.Conn
-	Log        *eventlog.Store
+	Log        *projection.Store
 	Weaviate   *vector.Client
 	Embedder   llm.Embedder
 	// Eraser is the connection of a user who may erase, or nil.
@@ -83,7 +84,7 @@ func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Lo
 	if s.ClickHouse, err = ConnectClickHouse(ctx, cfg, logger); err != nil {
 		return nil, err
 	}
-	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease, Offsets: cfg.Timing.Offsets, Appended: cfg.Appended})
+	s.Log = projection.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease, Offsets: cfg.Timing.Offsets, Appended: cfg.Appended})
 	if cfg.EraserDSN != "" {
 		eraser := cfg
 		eraser.ClickHouseDSN = cfg.EraserDSN

@@ -18,6 +18,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
@@ -106,7 +107,7 @@ func TestTLSClickHouse(t *testing.T) {
 	conn, err := ConnectClickHouse(t.Context(), env.config(t), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	_, err = log.Append(t.Context(), "s", []schema.Event{
 		{Type: "test", TS: time.Now(), Actor: "tester", DedupeKey: "k", Payload: json.RawMessage(`{"a":"b"}`)},
 	})

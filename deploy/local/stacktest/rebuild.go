@@ -6,20 +6,21 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 )
 
 // Rebuild empties the projector's tables and applies all events again, while no one else projects. Tests compare the
 // result with an incremental projection. At most one set of options is given.
-func Rebuild(ctx context.Context, conn driver.Conn, p eventlog.Projector, opts ...eventlog.Options) (eventlog.Progress, error) {
+func Rebuild(ctx context.Context, conn driver.Conn, p projection.Projector, opts ...eventlog.Options) (projection.Progress, error) {
 	if err := Empty(ctx, conn, p); err != nil {
-		return eventlog.Progress{}, err
+		return projection.Progress{}, err
 	}
-	return eventlog.New(conn, append(opts, eventlog.Options{})[0]).ProjectAll(ctx, p)
+	return projection.New(conn, append(opts, eventlog.Options{})[0]).ProjectAll(ctx, p)
 }
 
 // Empty empties the projector's tables, and makes stores that are opened after it apply all events again. The tables
 // begin a new generation, whereas open stores save later offsets under the previous one.
-func Empty(ctx context.Context, conn driver.Conn, p eventlog.Projector) error {
+func Empty(ctx context.Context, conn driver.Conn, p projection.Projector) error {
 	for _, t := range p.Tables() {
 		var err error
 		if t.Column == "" {

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/builds"
@@ -208,7 +209,7 @@ func testInterruptedBuilds(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	_, err = clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	tc, err := client.Dial(client.Options{HostPort: c.Servers[1], Namespace: c.Servers[3], Logger: commandtest.Quiet})
 	require.NoError(t, err)
 	defer tc.Close()

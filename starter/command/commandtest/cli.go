@@ -27,6 +27,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm/rules"
+	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
@@ -310,10 +311,10 @@ func (c *CLI) TaskOf(t *testing.T, title string) task.View {
 }
 
 // LogOf opens the command line's event log.
-func (c *CLI) LogOf(t *testing.T) (driver.Conn, *eventlog.Store) {
+func (c *CLI) LogOf(t *testing.T) (driver.Conn, *projection.Store) {
 	t.Helper()
 	conn, err := service.ConnectClickHouse(t.Context(), c.Config(t), Quiet)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return conn, eventlog.New(conn, eventlog.Options{})
+	return conn, projection.New(conn, eventlog.Options{})
 }

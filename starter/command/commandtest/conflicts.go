@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command/truth"
 )
@@ -46,7 +46,7 @@ func (c *CLI) Proposals(t *testing.T, flags ...string) []graduate.Proposal {
 }
 
 // TwinProposals stores two proposals with a common beginning of their ids.
-func TwinProposals(t *testing.T, log *eventlog.Store, project string, ids ...string) {
+func TwinProposals(t *testing.T, log *projection.Store, project string, ids ...string) {
 	t.Helper()
 	events := make([]schema.Event, len(ids))
 	for i, id := range ids {

@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -49,7 +50,7 @@ func (r *Remembered) Ask(t *testing.T, o command.Owner, project string, event ma
 type Remembered struct {
 	*CLI
 	Conn driver.Conn
-	Log  *eventlog.Store
+	Log  *projection.Store
 }
 
 // NewRemembered returns a database without a worker.
@@ -67,7 +68,7 @@ func NewRemembered(t *testing.T) *Remembered {
 			c.Servers[i+1] = "5s" // ClickHouse is up, and may be busy.
 		}
 	}
-	return &Remembered{CLI: c, Conn: conn, Log: eventlog.New(conn, eventlog.Options{})}
+	return &Remembered{CLI: c, Conn: conn, Log: projection.New(conn, eventlog.Options{})}
 }
 
 // Night is the time of the dreams.

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/retrieve/eval"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -182,7 +183,7 @@ func TestEvalOfWordsAloneIsRefused(t *testing.T) {
 	t.Parallel()
 	c := commandtest.NewCLI(t)
 	conn := stacktest.Migrated(t, c.Servers[slices.Index(c.Servers, "--clickhouse-dsn")+1])
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	_, err := vector.NewIndexes(conn, log, nil, nil, llm.Hash{}, nil, vector.Options{}).Choose(t.Context(), "gemini-gemini-embedding-001-768")
 	require.NoError(t, err)
 	o := c.Run("eval", "retrieval", "--goldset", commandtest.Write(t, "gold.jsonl", evaluation.GoldLines))

@@ -106,7 +106,7 @@ func fillerID(stream string) func(seq uint64) string {
 func (x *importer) append(ctx context.Context, stream string, fresh []schema.Event) error {
 	ctx, err := x.log.AsWriter(ctx, stream, schema.StreamHead{})
 	if err == nil {
-		_, _, err = x.log.Whole(ctx, stream, nil) // From here on, the store refuses events if the stream grows.
+		_, _, _, err = x.log.Since(ctx, stream, 0, nil) // From here on, the store refuses events if the stream grows.
 	}
 	compared := x.grow(stream, 0)
 	if end := x.log.Head(stream).Seq; err == nil && end != compared {

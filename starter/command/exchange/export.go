@@ -19,6 +19,7 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/worker/service"
@@ -149,13 +150,13 @@ func rank(e os.DirEntry) int {
 
 // write writes the parts of the export.
 func (x *exported) write(ctx context.Context, conn driver.Conn, part string) error {
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	var own erase.Owned
 	var err error
 	if x.Scope.All {
-		own, err = erase.All(ctx, log)
+		own, err = erase.All(ctx, log.Store)
 	} else {
-		own, err = erase.Own(ctx, log, conn, x.Scope.erasure())
+		own, err = erase.Own(ctx, log.Store, conn, x.Scope.erasure())
 	}
 	if err != nil {
 		return fmt.Errorf("find the data of %s: %w", x.Scope, err)
@@ -164,7 +165,7 @@ func (x *exported) write(ctx context.Context, conn driver.Conn, part string) err
 		return command.Missingf("no data for %s", x.Scope)
 	}
 	return finished(x.Dir, func(dir string) error {
-		if err := x.parts(ctx, log, conn, own, dir, part); err != nil {
+		if err := x.parts(ctx, log.Store, conn, own, dir, part); err != nil {
 			return err
 		}
 		for _, name := range streamsOf(own) { // An erasure may have begun since the streams were read.

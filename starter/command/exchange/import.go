@@ -21,6 +21,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -77,7 +78,7 @@ func importCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		x := &importer{log: eventlog.New(conn, eventlog.Options{}), volumes: []volume{fileVolume(path)}}
+		x := &importer{log: projection.New(conn, eventlog.Options{}), volumes: []volume{fileVolume(path)}}
 		out, err := x.run(ctx, *dry)
 		if err != nil {
 			return err
@@ -109,7 +110,7 @@ const (
 
 // importer imports a file of events, or several. It first compares all of it with the log.
 type importer struct {
-	log     *eventlog.Store
+	log     *projection.Store
 	volumes []volume
 	// ends are the last positions of the log's streams, and fresh says for each event of the file whether it is to be appended.
 	ends      map[string]uint64

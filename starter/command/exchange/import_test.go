@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command/commandtest"
 	"axiommind/starter/command/exchange"
@@ -30,7 +31,7 @@ func backup(t *testing.T) (dir string, key schema.SessionKey, model string) {
 	return dir, key, model
 }
 
-func put(t *testing.T, log *eventlog.Store, stream, key string, payload any) {
+func put(t *testing.T, log *projection.Store, stream, key string, payload any) {
 	t.Helper()
 	e := schema.Event{TS: time.Now(), Actor: "ann", DedupeKey: key}
 	if !strings.HasPrefix(stream, schema.MemoryPrefix) {
@@ -42,7 +43,7 @@ func put(t *testing.T, log *eventlog.Store, stream, key string, payload any) {
 	require.NoError(t, err)
 }
 
-func idsOf(t *testing.T, log *eventlog.Store) (keys []string) {
+func idsOf(t *testing.T, log *projection.Store) (keys []string) {
 	t.Helper()
 	for e, err := range log.Replay(t.Context(), eventlog.ReplayOptions{}) {
 		require.NoError(t, err)
@@ -59,7 +60,7 @@ func TestImportBesideAnotherWriter(t *testing.T) {
 	dir, _, _ := backup(t)
 	to := commandtest.NewRemembered(t)
 	path := filepath.Join(dir, "events.jsonl")
-	log := eventlog.New(to.Conn, eventlog.Options{})
+	log := projection.New(to.Conn, eventlog.Options{})
 	_, _, err := exchange.Import(t.Context(), log, path, func() {
 		put(t, to.Log, schema.MemoryStream("ann", ""), "other", schema.FactsClearedPayload{Facts: 3})
 	})
@@ -75,7 +76,7 @@ func TestImportAfterForgetting(t *testing.T) {
 	path := filepath.Join(dir, "events.jsonl")
 	erased := commandtest.NewRemembered(t)
 	put(t, erased.Log, schema.MemoryStream("ann", ""), schema.EventErasedKey("e1", schema.MemoryStream("ann", ""), 1), schema.EventErasedPayload{})
-	log := eventlog.New(erased.Conn, eventlog.Options{})
+	log := projection.New(erased.Conn, eventlog.Options{})
 	n, streams, err := exchange.Import(t.Context(), log, path, func() {})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
@@ -85,7 +86,7 @@ func TestImportAfterForgetting(t *testing.T) {
 	session := commandtest.NewRemembered(t)
 	scope := schema.ErasureScope{Project: key.Project, User: key.User, SessionID: key.SessionID}
 	put(t, session.Log, schema.AuditStream(), "begun", schema.ErasureBegunPayload{ErasureID: "e1", Kind: scope.Kind(), By: "ann", Salt: "x", Scope: scope.Hash("x")})
-	log = eventlog.New(session.Conn, eventlog.Options{})
+	log = projection.New(session.Conn, eventlog.Options{})
 	n, streams, err = exchange.Import(t.Context(), log, path, func() {})
 	require.NoError(t, err)
 	require.Equal(t, 2, n)

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
@@ -23,10 +24,10 @@ import (
 )
 
 // digests returns the digest of each table of the projections.
-func digests(t *testing.T, c *commandtest.CLI) map[string]eventlog.Digest {
+func digests(t *testing.T, c *commandtest.CLI) map[string]projection.Digest {
 	t.Helper()
 	conn, log := c.LogOf(t)
-	out := map[string]eventlog.Digest{}
+	out := map[string]projection.Digest{}
 	for _, p := range build.Projections(conn) {
 		_, err := log.ProjectAll(t.Context(), p) // The workers here leave graduation for later.
 		require.NoError(t, err)
@@ -246,7 +247,7 @@ func importsBundle(t *testing.T, c *commandtest.CLI, ofUser string) {
 	require.Contains(t, c.Run("facts", "--user", "carl").Out, "I drink tea")
 	_, log := c.LogOf(t)
 	read := func(key schema.SessionKey) (texts []string) {
-		s, err := session.Open(t.Context(), log, key)
+		s, err := session.Open(t.Context(), log.Store, key)
 		require.NoError(t, err)
 		for m, err := range s.From(t.Context(), 0) {
 			require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence/audit"
+	"axiommind/activities/projection"
 	"axiommind/activities/session/keyring"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -62,7 +63,7 @@ func restoreCommand(a *command.App) *cobra.Command {
 		if out.Missing, err = missingKeys(a, last.Keys); err != nil {
 			return err
 		}
-		x := &importer{log: eventlog.New(conn, eventlog.Options{}), volumes: volumes(ctx, from, parts)}
+		x := &importer{log: projection.New(conn, eventlog.Options{}), volumes: volumes(ctx, from, parts)}
 		if out.imported, err = x.run(ctx, *dry); err != nil {
 			return err
 		}

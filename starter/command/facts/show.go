@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
 )
@@ -71,7 +72,7 @@ func (s *shownFact) read(ctx context.Context, conn driver.Conn, t *fact.Tables, 
 		return err
 	}
 	s.Said = &rows[0]
-	s.Proofs, err = show.ProofsOf(ctx, eventlog.New(conn, eventlog.Options{}), rows[0])
+	s.Proofs, err = show.ProofsOf(ctx, projection.New(conn, eventlog.Options{}).Store, rows[0])
 	return err
 }
 

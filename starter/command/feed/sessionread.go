@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -87,7 +88,7 @@ func readSession(ctx context.Context, a *command.App, key schema.SessionKey, fro
 	var marks map[int][]ProvenBy
 	both, inner := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
-		logged, err = session.Open(inner, eventlog.New(conn, eventlog.Options{}), key)
+		logged, err = session.Open(inner, projection.New(conn, eventlog.Options{}).Store, key)
 		return err
 	})
 	both.Go(func() (err error) { marks, err = readMarks(inner, entry.NewReader(conn), key); return err })

@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
 )
@@ -37,7 +38,7 @@ func sessionsCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		filter.Limit, filter.Offset, filter.Running = p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
-		rows, err := build.Sessions(ctx, conn, eventlog.New(conn, eventlog.Options{}), filter)
+		rows, err := build.Sessions(ctx, conn, projection.New(conn, eventlog.Options{}).Store, filter)
 		if err != nil {
 			return err
 		}

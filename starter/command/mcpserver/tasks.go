@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -31,7 +32,7 @@ func (s *mcpServer) list(ctx context.Context, none string, read func(*task.Queri
 	if err != nil {
 		return "", err
 	}
-	views, err := read(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), task.Selection{Project: s.o.Project, Limit: s.o.limit + 1})
+	views, err := read(task.NewQueries(projection.New(conn, eventlog.Options{}), conn), task.Selection{Project: s.o.Project, Limit: s.o.limit + 1})
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
@@ -242,7 +243,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	tasks, err := task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn).ListTasks(ctx, task.Selection{Project: s.o.Project, Limit: command.MaxPage}, "")
+	tasks, err := task.NewQueries(projection.New(conn, eventlog.Options{}), conn).ListTasks(ctx, task.Selection{Project: s.o.Project, Limit: command.MaxPage}, "")
 	if err != nil {
 		return "", err
 	}

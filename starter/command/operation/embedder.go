@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector"
 	"axiommind/starter/command"
 	"axiommind/worker/service"
@@ -100,7 +101,7 @@ func checkInUse(ctx context.Context, a *command.App, conn driver.Conn) command.C
 // Indexes returns the indexes of the stores for reading.
 func Indexes(a *command.App, conn driver.Conn, weaviate *vector.Client, own vector.Embedder) *vector.Indexes {
 	return service.NewIndexes(&service.Stores{
-		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: own,
+		ClickHouse: conn, Log: projection.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: own,
 	}, a.Cfg)
 }
 

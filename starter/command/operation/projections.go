@@ -11,12 +11,13 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
+	"axiommind/activities/projection"
 	"axiommind/activities/vector"
 	"axiommind/starter/command"
 )
 
 // configured lists the projectors of this program's settings. It contacts no server.
-func configured(ctx context.Context, a *command.App) ([]eventlog.Projector, error) {
+func configured(ctx context.Context, a *command.App) ([]projection.Projector, error) {
 	embedder, err := llm.NewEmbedder(ctx, a.Cfg.Embedder)
 	if err != nil {
 		return nil, command.BadUsage(err)
@@ -50,13 +51,13 @@ func checkFamilies(ctx context.Context, a *command.App, names []string) error {
 
 // checkProjections reports how far each projection is behind the log.
 func checkProjections(ctx context.Context, a *command.App, conn driver.Conn) []command.Check {
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	embedder, err := llm.NewEmbedder(ctx, a.Cfg.Embedder)
 	var versions []string
 	if err == nil {
 		versions, err = Indexes(a, conn, nil, embedder).Versions(ctx)
 	}
-	var standings []eventlog.ProjectionStatus
+	var standings []projection.ProjectionStatus
 	if err == nil {
 		// Outboxes of other embedding versions have no consumer, and a new one is not behind: see checkInUse.
 		standings, err = log.ProjectionStatuses(ctx, build.Projections(conn, versions[0])...)
@@ -71,7 +72,7 @@ func checkProjections(ctx context.Context, a *command.App, conn driver.Conn) []c
 	return checks
 }
 
-func standingCheck(s eventlog.ProjectionStatus) command.Check {
+func standingCheck(s projection.ProjectionStatus) command.Check {
 	c := command.Check{Name: "projection " + s.Name, Mend: "run: " + build.Command("rebuild", s.Name)}
 	switch {
 	case s.Rebuilding:

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/transcript/grant"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -100,8 +101,8 @@ func forget(ctx context.Context, a *command.App, o *forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	log := eventlog.New(conn, eventlog.Options{})
-	plan, err := planForget(ctx, a, conn, log, o)
+	log := projection.New(conn, eventlog.Options{})
+	plan, err := planForget(ctx, a, conn, log.Store, o)
 	if err != nil {
 		return err
 	}

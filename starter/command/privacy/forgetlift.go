@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -29,8 +30,8 @@ func forgetLiftCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log := eventlog.New(conn, eventlog.Options{})
-		found, err := erase.Find(ctx, log, strings.TrimSuffix(args[0], "…"))
+		log := projection.New(conn, eventlog.Options{})
+		found, err := erase.Find(ctx, log.Store, strings.TrimSuffix(args[0], "…"))
 		if err != nil {
 			return command.BadUsage(err)
 		}
@@ -38,7 +39,7 @@ func forgetLiftCommand(a *command.App) *cobra.Command {
 			return command.Usagef("erasure %s was of a text, which it keeps out of nothing: there is nothing to lift", command.ShortID(found.ID))
 		}
 		p.ErasureID = found.ID
-		if err := erase.Lift(ctx, log, p); err != nil {
+		if err := erase.Lift(ctx, log.Store, p); err != nil {
 			return err
 		}
 		return a.Print(p, func(w io.Writer) error {
@@ -55,7 +56,7 @@ func erasureIDs(ctx context.Context, r command.Request) []command.Suggestion {
 	if err != nil {
 		return nil
 	}
-	all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
+	all, err := erase.List(ctx, projection.New(conn, eventlog.Options{}).Store)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -31,7 +32,7 @@ func forgetListCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
+		all, err := erase.List(ctx, projection.New(conn, eventlog.Options{}).Store)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript/redact/redacttest"
@@ -74,7 +75,7 @@ func TestSessionRaw(t *testing.T) {
 	conn, err := service.ConnectClickHouse(t.Context(), c.Config(t), commandtest.Quiet)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	key := schema.SessionKey{Scope: schema.Scope{Project: c.Project, User: "default"}, SessionID: "forged"}
 	var sealed schema.OriginalSealedPayload
 	for event, err := range log.Stream(t.Context(), schema.SessionKey{Scope: key.Scope, SessionID: "today"}.Stream(), eventlog.StreamOptions{}) {
@@ -99,7 +100,7 @@ func TestSessionRaw(t *testing.T) {
 	require.Contains(t, o.Err, "1 of 1 message could not be read: message 1: it was changed, or key \"r1\"")
 }
 
-func forge(t *testing.T, log *eventlog.Store, key schema.SessionKey, payload any, dedupe string) {
+func forge(t *testing.T, log *projection.Store, key schema.SessionKey, payload any, dedupe string) {
 	t.Helper()
 	event, err := schema.NewEvent(payload, schema.Event{TS: time.Now(), Actor: "a", SessionID: key.SessionID, Project: key.Project, DedupeKey: dedupe})
 	require.NoError(t, err)

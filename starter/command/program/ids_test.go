@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -187,7 +188,7 @@ func declareTwins(c *commandtest.CLI, t *testing.T) {
 	require.NoError(t, clickhouse.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, started_at)", builds))
 	require.NoError(t, clickhouse.Insert(t.Context(), conn, "conflicts_raw (conflict_id, project, detected_at, version)", conflicts))
 	require.NoError(t, clickhouse.Insert(t.Context(), conn, "decisions_raw (decision_id, project, ts, version)", decisions))
-	commandtest.TwinProposals(t, eventlog.New(conn, eventlog.Options{}), c.Project, "abcdabcd-0", "abcdabcd-1")
+	commandtest.TwinProposals(t, projection.New(conn, eventlog.Options{}), c.Project, "abcdabcd-0", "abcdabcd-1")
 	require.NoError(t, clickhouse.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
 }
 

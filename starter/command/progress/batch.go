@@ -18,6 +18,7 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -92,7 +93,7 @@ func ReadBatch(ctx context.Context, a *command.App, id string) (batch.Report, er
 	if err != nil {
 		return batch.Report{}, err
 	}
-	return batch.Read(ctx, eventlog.New(conn, eventlog.Options{}), id)
+	return batch.Read(ctx, projection.New(conn, eventlog.Options{}).Store, id)
 }
 
 // watchBatchEvery is the interval between queries of a batch. Its running sessions are queried once in explainEvery times.

@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -55,11 +56,11 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 	if err != nil {
 		return err
 	}
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	out := shownEntry{Row: row}
 	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) { out.Proofs, err = show.ProofsOf(ctx, log, row); return err })
-	both.Go(func() (err error) { out.Life, err = graduate.NewLedgers(conn).Life(ctx, log, row); return err })
+	both.Go(func() (err error) { out.Proofs, err = show.ProofsOf(ctx, log.Store, row); return err })
+	both.Go(func() (err error) { out.Life, err = graduate.NewLedgers(conn).Life(ctx, log.Store, row); return err })
 	if err := both.Wait(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/schema"
@@ -38,7 +39,7 @@ func messageShow(ctx context.Context, a *command.App, scope schema.Scope, handle
 	if err != nil {
 		return err
 	}
-	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), key)
+	logged, err := session.Open(ctx, projection.New(conn, eventlog.Options{}).Store, key)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -62,7 +63,7 @@ func withQueries(ctx context.Context, a *command.App, o *taskFlags, fn func(*tas
 	if err != nil {
 		return err
 	}
-	err = fn(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), selection)
+	err = fn(task.NewQueries(projection.New(conn, eventlog.Options{}), conn), selection)
 	if errors.Is(err, task.ErrCommand) || errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrAmbiguous) {
 		return command.BadUsage(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/projection"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
 )
@@ -30,7 +31,7 @@ func withLog(ctx context.Context, a *command.App, fn func(*graduate.Ledgers, *en
 	if err != nil {
 		return err
 	}
-	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), eventlog.New(conn, eventlog.Options{}))
+	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), projection.New(conn, eventlog.Options{}).Store)
 	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, clickhouse.ErrAmbiguous, entry.ErrNotFound} {
 		if errors.Is(err, mistake) {
 			return command.BadUsage(err)

@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
@@ -29,7 +30,7 @@ import (
 // proves anything.
 func olderSession(t *testing.T, conn driver.Conn, session schema.SessionKey, text string, quotes ...string) *forger {
 	t.Helper()
-	f := &forger{t, eventlog.New(conn, eventlog.Options{}), session}
+	f := &forger{t, projection.New(conn, eventlog.Options{}), session}
 	ingested := schema.SessionIngestedPayload{
 		SessionKey: session, Date: time.UnixMicro(1).UTC(),
 		Messages: []schema.Message{{Role: schema.RoleUser, Kind: schema.KindText, Text: text}},
@@ -69,11 +70,11 @@ func newEvidenceRooms(t testing.TB, conn driver.Conn) evidenceRooms {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(temporallog.NewStructuredLogger(commandtest.Quiet))
 	r := evidenceRooms{env: suite.NewTestActivityEnvironment()}
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	var err error
-	r.evidence, err = evidence.NewActivities(log)
+	r.evidence, err = evidence.NewActivities(log.Store)
 	require.NoError(t, err)
-	r.entry, err = entry.NewActivities(log, conn)
+	r.entry, err = entry.NewActivities(log.Store, conn)
 	require.NoError(t, err)
 	r.env.RegisterActivity(r.evidence)
 	r.env.RegisterActivity(r.entry)
@@ -203,7 +204,7 @@ func TestI2RealignAgain(t *testing.T) {
 	in.At = in.At.Add(time.Second)
 	require.Equal(t, evidence.RealignResult{Extractions: 1, Head: first.Head}, rooms.realign(t, in), "another act")
 	require.Equal(t, events, countEvents(t, conn))
-	_, err := evidence.AlignSession(t.Context(), f.log, evidence.AlignInput{SessionKey: f.session, BuildID: "b2", At: in.At})
+	_, err := evidence.AlignSession(t.Context(), f.log.Store, evidence.AlignInput{SessionKey: f.session, BuildID: "b2", At: in.At})
 	require.NoError(t, err)
 	require.Equal(t, events, countEvents(t, conn), "to align is for what nobody has aligned")
 	require.Zero(t, verify(c, t, command.ExitOK).False)

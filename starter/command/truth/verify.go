@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/audit"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -81,7 +82,7 @@ func Audit(ctx context.Context, a *command.App, conn driver.Conn, scope schema.S
 	defer p.Finish()
 	p.Describe("entries verified")
 	rows := storedEvidence(reader.AllEvidence(ctx, scope))
-	for session, err := range audit.Walk(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
+	for session, err := range audit.Walk(ctx, projection.New(conn, eventlog.Options{}).Store, rows, scope) {
 		if err != nil {
 			return tally, nil, err
 		}

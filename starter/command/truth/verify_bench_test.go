@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -85,7 +85,7 @@ func heapMax(b *testing.B) func() uint64 {
 }
 
 // bulk logs a session of messages of 1 KB, and one entry for each two messages, as a build does.
-func bulk(t testing.TB, conn driver.Conn, log *eventlog.Store, id string, entries int) {
+func bulk(t testing.TB, conn driver.Conn, log *projection.Store, id string, entries int) {
 	t.Helper()
 	day := time.UnixMicro(1).UTC()
 	session := schema.SessionKey{Scope: schema.Scope{Project: "bench", User: "u"}, SessionID: id}

@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence/audit"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/command/truth"
@@ -46,7 +47,7 @@ func TestVerifyOfASessionReadsNoOther(t *testing.T) {
 			n := &noted{Conn: conn}
 			tally := audit.NewTally()
 			rows := truth.StoredEvidence(entry.NewReader(conn).AllEvidence(t.Context(), key))
-			for session, err := range audit.Walk(t.Context(), eventlog.New(n, eventlog.Options{}), rows, key) {
+			for session, err := range audit.Walk(t.Context(), projection.New(n, eventlog.Options{}).Store, rows, key) {
 				require.NoError(t, err)
 				require.Equal(t, id, session.SessionID)
 				require.Empty(t, session.Findings)

@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/audit"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -44,13 +45,13 @@ func verify(c *commandtest.CLI, t *testing.T, code int, args ...string) verified
 // forger writes events to a session's stream that no build would write.
 type forger struct {
 	*testing.T
-	log     *eventlog.Store
+	log     *projection.Store
 	session schema.SessionKey
 }
 
 // aligner returns an aligner of quotes with all messages of the session.
 func (f *forger) aligner() *evidence.Aligner {
-	logged, err := session.Open(f.Context(), f.log, f.session)
+	logged, err := session.Open(f.Context(), f.log.Store, f.session)
 	require.NoError(f, err)
 	messages, err := logged.Range(f.Context(), 0, logged.Len())
 	require.NoError(f, err)
@@ -287,7 +288,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 		rowsOf("c", yield)
 	}
 	tally := audit.NewTally()
-	for session, err := range audit.Walk(t.Context(), log, truth.StoredEvidence(stored), schema.SessionKey{}) {
+	for session, err := range audit.Walk(t.Context(), log.Store, truth.StoredEvidence(stored), schema.SessionKey{}) {
 		require.NoError(t, err)
 		require.Empty(t, session.Findings)
 		tally.Add(session.Tally)
@@ -298,17 +299,17 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 	require.Zero(t, tally.Unprojected)
 }
 
-func emptyLog(t testing.TB, dsn string) (driver.Conn, *eventlog.Store) {
+func emptyLog(t testing.TB, dsn string) (driver.Conn, *projection.Store) {
 	t.Helper()
 	conn := stacktest.Migrated(t, dsn)
-	return conn, eventlog.New(conn, eventlog.Options{})
+	return conn, projection.New(conn, eventlog.Options{})
 }
 
 // remember logs messages of a session, two for each of the entries from first to before end, and creates the entries as a
 // build does.
 func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	t.Helper()
-	log := eventlog.New(conn, eventlog.Options{})
+	log := projection.New(conn, eventlog.Options{})
 	session := schema.SessionKey{Scope: schema.Scope{Project: "bench", User: "u"}, SessionID: id}
 	ingested := schema.SessionIngestedPayload{SessionKey: session, Date: time.UnixMicro(1).UTC()}
 	extracted := schema.MemoryExtractedPayload{SessionID: id, Window: schema.Window{First: 2 * first, Last: 2*end - 1}}
@@ -342,15 +343,15 @@ func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 }
 
 // alignAndMaterialize aligns and materializes the session's extracted entries as a build does.
-func alignAndMaterialize(t testing.TB, conn driver.Conn, log *eventlog.Store, session schema.SessionKey) {
+func alignAndMaterialize(t testing.TB, conn driver.Conn, log *projection.Store, session schema.SessionKey) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(temporallog.NewStructuredLogger(commandtest.Quiet))
 	env := suite.NewTestActivityEnvironment()
-	materialize, err := entry.NewActivities(log, conn)
+	materialize, err := entry.NewActivities(log.Store, conn)
 	require.NoError(t, err)
 	env.RegisterActivity(materialize.MaterializeEntries)
-	_, err = evidence.AlignSession(t.Context(), log, evidence.AlignInput{SessionKey: session, BuildID: "b", At: time.UnixMicro(1).UTC()})
+	_, err = evidence.AlignSession(t.Context(), log.Store, evidence.AlignInput{SessionKey: session, BuildID: "b", At: time.UnixMicro(1).UTC()})
 	require.NoError(t, err)
 	_, err = env.ExecuteActivity(materialize.MaterializeEntries, entry.MaterializeInput{SessionKey: session, BuildID: "b"})
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -99,7 +100,7 @@ func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Tim
 		return g, at, nil
 	}
 	// One caller asks the server and the others reuse its answer. No caller waits longer than its own deadline.
-	unlock, err := s.locks.lock(ctx, "generations")
+	unlock, err := s.locks.Lock(ctx, "generations")
 	if err != nil {
 		return generation{}, time.Now(), err
 	}
@@ -124,6 +125,17 @@ func (s *Store) refreshGenerations(ctx context.Context) (map[string]generation, 
 	defer s.leases.mu.Unlock()
 	s.leases.of, s.leases.at = maps.Clone(all), now // The caller reads all without the lock.
 	return all, nil
+}
+
+// askForErasures has the log ask for erasures in the request for the generations.
+func (s *Store) askForErasures(ctx context.Context) error {
+	unlock, err := s.locks.Lock(ctx, "generations")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = s.refreshGenerations(ctx)
+	return err
 }
 
 // begin records the first generation of a projector.
@@ -160,7 +172,7 @@ func (s *Store) generation(ctx context.Context, name string) (generation, error)
 func (s *Store) generations(ctx context.Context) (map[string]generation, error) {
 	out := map[string]generation{}
 	now, audit := time.Now(), uint64(0)
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.db.Query(ctx, func(rows driver.Rows) error {
 		var name string
 		var g generation
 		var ready uint64
@@ -175,11 +187,11 @@ func (s *Store) generations(ctx context.Context) (map[string]generation, error) 
 		}
 		return err
 	}, `SELECT toString(projector_name), generation, last_seq, version, last_event_id FROM `+s.offsetsTable+` WHERE stream = ''
-		UNION ALL SELECT '', seq, toUInt64(0), toUInt32(0), '' FROM (`+lastPosition+`)`, schema.AuditStream())
+		UNION ALL SELECT '', seq, toUInt64(0), toUInt32(0), '' FROM (`+eventlog.LastPosition+`)`, schema.AuditStream())
 	if err != nil {
 		return nil, fmt.Errorf("read generations: %w", err)
 	}
-	return out, s.learnErasures(ctx, audit, now)
+	return out, s.LearnErasures(ctx, audit, now)
 }
 
 // acquireLease returns the right to write the newest generation, once its tables are in place. If the rebuild that
@@ -226,7 +238,7 @@ func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 
 // takeOver ends a switch to new tables whose program is gone.
 func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error {
-	unlock, err := s.locks.lock(ctx, "generation of "+p.Name())
+	unlock, err := s.locks.Lock(ctx, "generation of "+p.Name())
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,22 @@
-package eventlog_test
+package projection_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/gowebpki/jcs"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -64,7 +69,7 @@ func (p *tally) Apply(ctx context.Context, events []schema.Event) error {
 
 func (p *tally) Version() uint32 { return p.version }
 
-func (p *tally) Tables() []eventlog.Table { return []eventlog.Table{{Name: "tally_raw"}} }
+func (p *tally) Tables() []projection.Table { return []projection.Table{{Name: "tally_raw"}} }
 
 func (p *tally) rows(t require.TestingT) []string {
 	rows, err := p.conn.Query(context.Background(), `SELECT concat(stream, ' ', toString(seq), ' ', said) FROM tally_raw FINAL ORDER BY stream, seq`)
@@ -105,7 +110,7 @@ func said(stream string, n int) []schema.Event {
 func TestProject(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
-	s := eventlog.New(conn, eventlog.Options{PageRows: 3})
+	s := projection.New(conn, eventlog.Options{PageRows: 3})
 	p := newTally(t, conn)
 	for _, stream := range []string{"p/a", "p/b", "q/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 12))
@@ -113,13 +118,13 @@ func TestProject(t *testing.T) {
 	}
 	done, err := s.Project(t.Context(), p, "p/a")
 	require.NoError(t, err)
-	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done)
+	require.Equal(t, projection.Progress{Streams: 1, Events: 8}, done)
 	done, err = s.Project(t.Context(), p, "p/a")
 	require.NoError(t, err)
 	require.Zero(t, done)
 	done, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done)
+	require.Equal(t, projection.Progress{Streams: 1, Events: 8}, done)
 	require.Len(t, p.rows(t), 16)
 	require.EqualValues(t, 2, count(t, conn, `SELECT count() FROM projection_offsets WHERE projector_name = 'tally' AND last_seq = 12`))
 
@@ -127,7 +132,7 @@ func TestProject(t *testing.T) {
 	require.NoError(t, err)
 	done, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, eventlog.Progress{Streams: 1, Events: 2}, done)
+	require.Equal(t, projection.Progress{Streams: 1, Events: 2}, done)
 	require.Len(t, p.rows(t), 18)
 }
 
@@ -138,7 +143,7 @@ func TestProjectKilled(t *testing.T) {
 	conn := database(t)
 	p := newTally(t, conn)
 	options := eventlog.Options{PageRows: 2, Lease: testLease}
-	s := eventlog.New(conn, options)
+	s := projection.New(conn, options)
 	for _, stream := range []string{"p/a", "p/b", "p/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 7))
 		require.NoError(t, err)
@@ -153,7 +158,7 @@ func TestProjectKilled(t *testing.T) {
 			_, err := stacktest.Rebuild(t.Context(), conn, p, options)
 			require.ErrorIs(t, err, errKilled)
 			// Another program goes on.
-			_, err = eventlog.New(conn, options).ProjectAll(t.Context(), p)
+			_, err = projection.New(conn, options).ProjectAll(t.Context(), p)
 			require.NoError(t, err)
 			require.Equal(t, want, p.rows(t), "killed %s, time %d", step, n)
 		}
@@ -181,7 +186,7 @@ func model(t *testing.T, draws int) {
 		owner := map[string]string{}
 		pages := rapid.IntRange(1, 7)
 		for range rapid.IntRange(1, 4).Draw(r, "steps") {
-			s := eventlog.New(conn, eventlog.Options{PageRows: pages.Draw(r, "page"), PageBytes: int64(rapid.IntRange(1, 200).Draw(r, "bytes"))})
+			s := projection.New(conn, eventlog.Options{PageRows: pages.Draw(r, "page"), PageBytes: int64(rapid.IntRange(1, 200).Draw(r, "bytes"))})
 			stream := rapid.SampledFrom([]string{"p/a", "p/b", "q"}).Draw(r, "stream")
 			batch := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) schema.Event {
 				e := event(fmt.Sprint("k", rapid.IntRange(0, 25).Draw(r, "key")), rapid.StringN(0, 4, -1).Draw(r, "payload"))
@@ -212,10 +217,10 @@ func model(t *testing.T, draws int) {
 			if rapid.Bool().Draw(r, "saved") {
 				require.NoError(r, s.SaveOffsets(ctx))
 			} else {
-				eventlog.LoseOffsets(s)
+				projection.LoseOffsets(s)
 			}
 		}
-		s := eventlog.New(conn, eventlog.Options{PageRows: pages.Draw(r, "page")})
+		s := projection.New(conn, eventlog.Options{PageRows: pages.Draw(r, "page")})
 		var all []string
 		for _, name := range []string{"p/a", "p/b", "q"} {
 			all = append(all, keys(model[name])...)
@@ -247,7 +252,68 @@ func model(t *testing.T, draws int) {
 }
 
 func canonicalJSON(t require.TestingT, raw []byte) []byte {
-	out, err := eventlog.Canonical(raw)
+	out, err := jcs.Transform(raw)
 	require.NoError(t, err)
 	return out
+}
+
+// Tables never hold more than the log: held events are stored before they are projected.
+func TestHoldThenProject(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	s, p := projection.New(conn, eventlog.Options{}), newTally(t, conn)
+	ctx := eventlog.WithHead(t.Context(), "p/h", schema.StreamHead{Known: true})
+	holding, held := s.Hold(ctx, "p/h")
+	_, err := s.Append(holding, "p/h", said("p/h", 3))
+	require.NoError(t, err)
+	progress, err := s.Project(holding, p, "p/h")
+	require.NoError(t, err)
+	require.Equal(t, 2, progress.Events)
+	require.Len(t, collect(t, s.Stream(t.Context(), "p/h", eventlog.StreamOptions{})), 3)
+	require.NoError(t, held.Store(ctx))
+}
+
+// counted counts the requests to the server that a caller waits for.
+type counted struct {
+	driver.Conn
+	n atomic.Int64
+}
+
+func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.n.Add(1)
+	return c.Conn.Query(ctx, query, args...)
+}
+
+func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if !strings.Contains(query, "projection_offsets") { // These are saved in the background.
+		c.n.Add(1)
+	}
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
+// The only writer of a stream projects what it has appended by one insert of rows. The first time, the same request asks for
+// generations and erasures.
+func TestHeadSparesRequestsOfProjections(t *testing.T) {
+	t.Parallel()
+	conn := &counted{Conn: database(t)}
+	s := projection.New(conn, eventlog.Options{Lease: time.Hour})
+	p := newTally(t, conn)
+	for n := range 3 {
+		ctx := eventlog.WithHead(t.Context(), "p/a", schema.StreamHead{Known: true, Seq: uint64(3 * n)})
+		conn.n.Store(0)
+		_, err := s.Append(ctx, "p/a", said("p/a", 3*n+3))
+		require.NoError(t, err)
+		ctx = eventlog.WithHead(t.Context(), "p/a", s.Head("p/a"))
+		done, err := s.Project(ctx, p, "p/a")
+		require.NoError(t, err)
+		require.Equal(t, projection.Progress{Streams: 1, Events: 2}, done)
+		if n > 0 {
+			require.EqualValues(t, 2+1, conn.n.Load(), "append, and rows")
+		}
+		conn.n.Store(0)
+		_, err = s.Project(ctx, p, "p/a")
+		require.NoError(t, err)
+		require.Zero(t, conn.n.Load(), "project again")
+	}
+	require.Len(t, p.rows(t), 6)
 }

@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -58,7 +58,7 @@ func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, s
 	if len(ask) == 0 {
 		return out, nil
 	}
-	err := s.query(ctx, clickhouse.Map(out, func(rows driver.Rows, stream *string, o *Offset) error {
+	err := s.db.Query(ctx, clickhouse.Map(out, func(rows driver.Rows, stream *string, o *Offset) error {
 		return rows.Scan(stream, &o.LastSeq, &o.LastTS, &o.LastEventID)
 	}), `SELECT stream, last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
 		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), clickhouse.Set(ask), generation)
@@ -131,7 +131,7 @@ func (s *Store) saveLater() {
 // that ends calls it, or else the next one applies the last events once more.
 func (s *Store) SaveOffsets(ctx context.Context) error {
 	o := &s.offsets
-	unlock, err := s.locks.lock(ctx, "offsets")
+	unlock, err := s.locks.Lock(ctx, "offsets")
 	if err != nil {
 		return fmt.Errorf("save offsets: %w", err)
 	}
@@ -157,10 +157,10 @@ func (s *Store) SaveOffsets(ctx context.Context) error {
 }
 
 func (s *Store) writeOffsets(ctx context.Context, rows map[offsetKey]offsetRow) error {
-	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
+	ctx, cancel := s.db.Request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
 	keys := slices.Collect(maps.Keys(rows))
-	return clickhouse.InsertBlock(ctx, s.conn, `INSERT INTO `+s.offsetsTable+`
+	return clickhouse.InsertBlock(ctx, s.db.Conn, `INSERT INTO `+s.offsetsTable+`
 		(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`, len(keys), func(b driver.Batch, i int) error {
 		k, r := keys[i], rows[keys[i]]
 		ts := r.LastTS

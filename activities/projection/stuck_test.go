@@ -1,4 +1,4 @@
-package eventlog_test
+package projection_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 )
 
 // stuck is a connection to a server that does not answer.
@@ -28,7 +29,7 @@ func (c *stuck) Query(ctx context.Context, _ string, _ ...any) (driver.Rows, err
 func TestWaitsNoLongerThanItMay(t *testing.T) {
 	t.Parallel()
 	conn := &stuck{asked: make(chan struct{}, 10)}
-	s := eventlog.New(conn, eventlog.Options{})
+	s := projection.New(conn, eventlog.Options{})
 	project := func(ctx context.Context) <-chan error {
 		done := make(chan error, 1)
 		go func() {

@@ -1,4 +1,4 @@
-package eventlog_test
+package projection_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -47,8 +48,8 @@ func (*chain) Version() uint32      { return 1 }
 func (*chain) Types() []string      { return nil }
 func (*chain) StreamPrefix() string { return "p/" }
 
-func (*chain) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "chain_raw"}, {Name: "chain_log_raw"}}
+func (*chain) Tables() []projection.Table {
+	return []projection.Table{{Name: "chain_raw"}, {Name: "chain_log_raw"}}
 }
 
 func (p *chain) Apply(ctx context.Context, events []schema.Event) error {
@@ -95,13 +96,13 @@ func (p *chain) Apply(ctx context.Context, events []schema.Event) error {
 }
 
 // over returns the projector over another connection.
-func (p *chain) over(conn driver.Conn) eventlog.Projector {
+func (p *chain) over(conn driver.Conn) projection.Projector {
 	other := *p
 	other.conn = conn
 	return &other
 }
 
-func (p *tally) over(conn driver.Conn) eventlog.Projector {
+func (p *tally) over(conn driver.Conn) projection.Projector {
 	other := *p
 	other.conn = conn
 	return &other
@@ -109,12 +110,12 @@ func (p *tally) over(conn driver.Conn) eventlog.Projector {
 
 // movable is a projector that can be run over another connection.
 type movable interface {
-	eventlog.Projector
-	over(conn driver.Conn) eventlog.Projector
+	projection.Projector
+	over(conn driver.Conn) projection.Projector
 }
 
 // filledShadow rebuilds the projector's rows into shadow tables.
-func filledShadow(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ...movable) (sh *eventlog.Shadow, made, inUse []eventlog.Projector) {
+func filledShadow(t testing.TB, s *projection.Store, conn driver.Conn, id string, ps ...movable) (sh *projection.Shadow, made, inUse []projection.Projector) {
 	t.Helper()
 	scratch, err := clickhouse.MakeScratch(t.Context(), conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
 	require.NoError(t, err)
@@ -142,17 +143,17 @@ func filledShadow(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, 
 }
 
 // fillShadow fills the shadow a page at a time.
-func fillShadow(t testing.TB, sh *eventlog.Shadow, p movable) {
+func fillShadow(t testing.TB, sh *projection.Shadow, p movable) {
 	t.Helper()
-	for at := (eventlog.Filled{}); !at.Done; {
+	for at := (projection.Filled{}); !at.Done; {
 		var err error
-		at, err = sh.Fill(t.Context(), p.over(sh.Bulk()), at.Place, time.Time{}, func(eventlog.Filled) {})
+		at, err = sh.Fill(t.Context(), p.over(sh.Bulk()), at.Place, time.Time{}, func(projection.Filled) {})
 		require.NoError(t, err)
 	}
 }
 
 // rebuild rebuilds the projector's rows and swaps them in.
-func rebuild(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ...movable) eventlog.Switched {
+func rebuild(t testing.TB, s *projection.Store, conn driver.Conn, id string, ps ...movable) projection.Switched {
 	t.Helper()
 	sh, made, inUse := filledShadow(t, s, conn, id, ps...)
 	for _, p := range made {
@@ -160,8 +161,8 @@ func rebuild(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, ps ..
 		require.NoError(t, err)
 	}
 	for {
-		done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, inUse)
-		if errors.Is(err, eventlog.ErrSwitchAborted) {
+		done, err := sh.Switch(t.Context(), projection.SwitchOptions{}, made, inUse)
+		if errors.Is(err, projection.ErrSwitchAborted) {
 			continue // The machine is slow, and another program had waited too long.
 		}
 		require.NoError(t, err)
@@ -193,7 +194,7 @@ func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 	}
 	var wait sync.WaitGroup
 	for w := range 3 {
-		s := eventlog.New(conn, options) // A program of its own.
+		s := projection.New(conn, options) // A program of its own.
 		wait.Go(func() {
 			stream := fmt.Sprintf("p/%d", w)
 			tick := time.NewTicker(pace)
@@ -218,7 +219,7 @@ func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 			seen = rows
 		}
 	})
-	s := eventlog.New(conn, options)
+	s := projection.New(conn, options)
 	for n := range rebuilds {
 		done := rebuild(t, s, conn, fmt.Sprint(n), p)
 		t.Logf("writers waited %s, %d events came late", done.Waited, done.Events)
@@ -238,9 +239,9 @@ func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 	require.Empty(t, left)
 }
 
-func digests(t *testing.T, s *eventlog.Store, p eventlog.Projector) []eventlog.Digest {
+func digests(t *testing.T, s *projection.Store, p projection.Projector) []projection.Digest {
 	t.Helper()
-	var out []eventlog.Digest
+	var out []projection.Digest
 	for _, table := range p.Tables() {
 		d, err := s.Digest(t.Context(), table)
 		require.NoError(t, err)
@@ -254,7 +255,7 @@ func TestSteady(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
+	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 6))
 	require.NoError(t, err)
 	var seen []int
@@ -313,19 +314,19 @@ func (p *sluggish) sizes(t *testing.T) []int {
 func TestProjectSlowly(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
-	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
+	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 12))
 	require.NoError(t, err)
 	p := &sluggish{tally: newTally(t, conn), most: 3}
 	done, err := s.Project(t.Context(), p, "p/a")
 	require.NoError(t, err)
-	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done)
+	require.Equal(t, projection.Progress{Streams: 1, Events: 8}, done)
 	require.Equal(t, []int{8, 4, 2}, p.sizes(t)[:3])
 	require.Len(t, p.rows(t), 8)
 
 	p.most, p.tried = 0, nil
 	require.NoError(t, s.SaveOffsets(t.Context()))
-	s = eventlog.New(conn, eventlog.Options{Lease: 200 * time.Millisecond}) // The lease is too short for any event.
+	s = projection.New(conn, eventlog.Options{Lease: 200 * time.Millisecond}) // The lease is too short for any event.
 	_, err = s.Append(t.Context(), "p/a", said("p/a", 14))
 	require.NoError(t, err)
 	_, err = s.Project(t.Context(), p, "p/a")
@@ -339,7 +340,7 @@ func TestStaleProjection(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
+	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
 	require.NoError(t, err)
 	_, err = s.Project(t.Context(), p, "p/a")
@@ -352,9 +353,9 @@ func TestStaleProjection(t *testing.T) {
 		other.version = version
 		p.version = 3 - version
 		_, err = s.Project(t.Context(), &other, "p/a")
-		var stale *eventlog.StaleError
+		var stale *projection.StaleError
 		require.ErrorAs(t, err, &stale)
-		require.Equal(t, eventlog.StaleError{Projector: "tally", Stored: p.version, Program: version}, *stale)
+		require.Equal(t, projection.StaleError{Projector: "tally", Stored: p.version, Program: version}, *stale)
 		require.ErrorContains(t, err, "starter rebuild tally")
 		require.True(t, clickhouse.Retryable(err), "who waits goes on after the rebuild")
 		require.Equal(t, want, p.rows(t))
@@ -369,7 +370,7 @@ func TestStaleProjection(t *testing.T) {
 	require.Len(t, want, 4)
 }
 
-func standings(t *testing.T, s *eventlog.Store, p eventlog.Projector) eventlog.ProjectionStatus {
+func standings(t *testing.T, s *projection.Store, p projection.Projector) projection.ProjectionStatus {
 	t.Helper()
 	out, err := s.ProjectionStatuses(t.Context(), p)
 	require.NoError(t, err)
@@ -382,16 +383,16 @@ func TestProjectionStatuses(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
-	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Program: 1}, standings(t, s, p))
+	s := projection.New(conn, eventlog.Options{Lease: testLease})
+	require.Equal(t, projection.ProjectionStatus{Name: "tally", Program: 1}, standings(t, s, p))
 	for _, stream := range []string{"p/it's", "p/b", "q/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 5))
 		require.NoError(t, err)
 	}
-	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, projection.ProjectionStatus{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err := s.Project(t.Context(), p, "p/it's")
 	require.NoError(t, err)
-	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, projection.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
 	_, err = s.Append(t.Context(), "p/b", said("p/b", 6)) // The sixth is of a type that no projector reads.
@@ -401,13 +402,13 @@ func TestProjectionStatuses(t *testing.T) {
 	require.False(t, standings(t, s, p).Rebuilding, "nobody waits while the tables are made")
 	short, cancel := context.WithTimeout(t.Context(), testLease/2)
 	defer cancel()
-	_, err = sh.Switch(short, eventlog.SwitchOptions{}, made, inUse)
+	_, err = sh.Switch(short, projection.SwitchOptions{}, made, inUse)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.True(t, standings(t, s, p).Rebuilding)
-	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, inUse)
+	_, err = sh.Switch(t.Context(), projection.SwitchOptions{}, made, inUse)
 	require.NoError(t, err)
 	require.NoError(t, sh.Finish(t.Context(), made))
-	require.Equal(t, eventlog.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, projection.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	names, err := s.ProjectorNames(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"tally"}, names)
@@ -417,17 +418,17 @@ func TestProjectionStatuses(t *testing.T) {
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
-	s := eventlog.New(conn, eventlog.Options{})
+	s := projection.New(conn, eventlog.Options{})
 	require.NoError(t, conn.Exec(t.Context(), `CREATE TABLE d_raw (owner String, id String, n Nullable(Float64), gone Bool, version UInt64)
 		ENGINE = ReplacingMergeTree(version) ORDER BY (owner, id)`))
-	table := eventlog.Table{Name: "d_raw", Column: "owner", Value: "it's", Hidden: "gone", Varying: []string{"version"}}
-	digest := func() eventlog.Digest {
+	table := projection.Table{Name: "d_raw", Column: "owner", Value: "it's", Hidden: "gone", Varying: []string{"version"}}
+	digest := func() projection.Digest {
 		d, err := s.Digest(t.Context(), table)
 		require.NoError(t, err)
 		return d
 	}
 	insert := func(row string) { require.NoError(t, conn.Exec(t.Context(), "INSERT INTO d_raw VALUES "+row)) }
-	require.Equal(t, eventlog.Digest{}, digest())
+	require.Equal(t, projection.Digest{}, digest())
 	insert(`('it''s', 'a', NULL, false, 1)`)
 	one := digest()
 	require.EqualValues(t, 1, one.Rows)
@@ -453,7 +454,7 @@ func TestDigest(t *testing.T) {
 func TestRestoreTables(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
-	s := eventlog.New(conn, eventlog.Options{})
+	s := projection.New(conn, eventlog.Options{})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 2))
 	require.NoError(t, err)
 	made, err := clickhouse.RestoreTables(t.Context(), conn)

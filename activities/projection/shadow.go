@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/clickhouse"
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -49,7 +50,7 @@ func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projec
 			}
 		}
 	}
-	scratch, err := clickhouse.OpenScratch(ctx, s.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
+	scratch, err := clickhouse.OpenScratch(ctx, s.db.Conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projec
 // OpenShadow opens the shadow that [Store.BeginShadow] has made, or returns [ErrShadowGone].
 func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
 	key := clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id}
-	named, err := clickhouse.NamedScratch(ctx, s.conn, key)
+	named, err := clickhouse.NamedScratch(ctx, s.db.Conn, key)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
 	if _, ok := tables[horizon]; !ok {
 		return nil, fmt.Errorf("open the rebuild %q: %w", id, ErrShadowGone)
 	}
-	scratch, err := clickhouse.MakeScratch(ctx, s.conn, key)
+	scratch, err := clickhouse.MakeScratch(ctx, s.db.Conn, key)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
 }
 
 func (s *Store) shadow(scratch *clickhouse.Scratch, id string) *Shadow {
-	made := New(s.conn, s.opts)
+	made := newStore(s.Store, s.db, s.opts)
 	made.offsetsTable = clickhouse.Identifier(scratch.Database) + "." + currentOffsets
 	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made, bulk: clickhouse.NewBulk(scratch.Conn)}
 }
@@ -112,8 +113,8 @@ func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 // tablesOf returns the comments of the tables of a database by their names. On a cluster the local tables have them.
 func (s *Store) tablesOf(ctx context.Context, database string) (map[string]string, error) {
 	out := map[string]string{}
-	suffix := clickhouse.ClusterOf(s.conn).Local("")
-	err := s.query(ctx, clickhouse.Map(out, func(rows driver.Rows, name, comment *string) error { return rows.Scan(name, comment) }),
+	suffix := clickhouse.ClusterOf(s.db.Conn).Local("")
+	err := s.db.Query(ctx, clickhouse.Map(out, func(rows driver.Rows, name, comment *string) error { return rows.Scan(name, comment) }),
 		`SELECT left(name, length(name) - length(?)), comment FROM system.tables WHERE database = ? AND endsWith(name, ?)`, suffix, database, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("list tables of %q: %w", database, err)
@@ -195,16 +196,10 @@ func RebuildSet(all, named []Projector) []Projector {
 	return out
 }
 
-// Place is the position of a pass over the log, in the order of the streams' names.
-type Place struct {
-	Stream string `json:"stream,omitempty"`
-	Seq    uint64 `json:"seq,omitempty"`
-}
-
 // Filled is the result of [Shadow.Fill].
 type Filled struct {
 	// Place is where to go on. Done is true if there is nothing more.
-	Place Place
+	Place eventlog.Place
 	Done  bool
 	// Events counts the applied events, and Pages the blocks in which they were read.
 	Events, Pages int
@@ -214,46 +209,25 @@ type Filled struct {
 // Called again with the same place it makes the same rows. The projector's connection is [Shadow.Bulk]. Memory is
 // bounded by the options of the store: a page of events over many streams, and their rows. It calls report after each
 // page.
-func (sh *Shadow) Fill(ctx context.Context, p Projector, after Place, until time.Time, report func(Filled)) (Filled, error) {
+func (sh *Shadow) Fill(ctx context.Context, p Projector, after eventlog.Place, until time.Time, report func(Filled)) (Filled, error) {
 	out := Filled{Place: after}
-	sel := selection{prefix: p.StreamPrefix(), types: p.Types()}
-	for page, err := range sh.shadow.spans(ctx, sel, position{stream: after.Stream, seq: after.Seq}) {
+	for page, err := range sh.shadow.Pages(ctx, eventlog.Range{Prefix: p.StreamPrefix(), Types: p.Types(), After: after}) {
 		if err != nil {
 			return out, fmt.Errorf("fill projection %q: %w", p.Name(), err)
 		}
-		if err := sh.apply(ctx, p, page.events); err != nil {
-			return out, fmt.Errorf("fill projection %q up to %q: %w", p.Name(), page.last.stream, err)
+		if err := sh.apply(ctx, p, page.Events); err != nil {
+			return out, fmt.Errorf("fill projection %q up to %q: %w", p.Name(), page.Last.Stream, err)
 		}
-		out.Place = Place{page.last.stream, page.last.seq}
-		out.Events += len(page.events)
+		out.Place = page.Last
+		out.Events += len(page.Events)
 		out.Pages++
 		report(out)
-		if page.more && !time.Now().Before(until) {
+		if page.More && !time.Now().Before(until) {
 			return out, nil
 		}
 	}
 	out.Done = true
 	return out, sh.filled(ctx, p)
-}
-
-// spans yields the pages of a selection over many streams, with where they end.
-func (s *Store) spans(ctx context.Context, sel selection, after position) func(func(page, error) bool) {
-	return func(yield func(page, error) bool) {
-		for {
-			p, err := s.page(ctx, sel, after)
-			if err != nil {
-				yield(p, fmt.Errorf("read %s: %w", sel, err))
-				return
-			}
-			if !p.more && p.last.stream == "" {
-				return // It is empty.
-			}
-			if !yield(p, nil) || !p.more {
-				return
-			}
-			after = p.last
-		}
-	}
 }
 
 // apply makes the rows of a page of events of many streams, and writes them in large blocks.

@@ -1,4 +1,4 @@
-package eventlog_test
+package projection_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -38,12 +38,12 @@ func (b *notedBatch) Send() error {
 }
 
 // twoTables is a projector whose first table records the applied events.
-type twoTables struct{ eventlog.Projector }
+type twoTables struct{ projection.Projector }
 
 func (twoTables) Name() string                                { return "two" }
 func (twoTables) Apply(context.Context, []schema.Event) error { return nil }
-func (twoTables) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "first"}, {Name: "second"}}
+func (twoTables) Tables() []projection.Table {
+	return []projection.Table{{Name: "first"}, {Name: "second"}}
 }
 
 // Rows of many streams are inserted as one block for each table. The table that records the applied events comes last.
@@ -53,7 +53,7 @@ func TestBulk(t *testing.T) {
 	var blocks []string
 	var rows []int
 	bulk := clickhouse.NewBulk(noted{blocks: &blocks, rows: &rows})
-	flush := func() error { return bulk.Flush(t.Context(), eventlog.TablesLastFirst(twoTables{})) }
+	flush := func() error { return bulk.Flush(t.Context(), projection.TablesLastFirst(twoTables{})) }
 	insert := func(query string, n int) {
 		batch, err := bulk.PrepareBatch(t.Context(), query)
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type RowHash struct {
 func (s *Store) Digest(ctx context.Context, t Table) (Digest, error) {
 	var d Digest
 	sql, args := t.rows()
-	err := s.conn.QueryRow(ctx, `SELECT count(), sum(sipHash64(row)), groupBitXor(cityHash64(row)) FROM (`+sql+`)`, args...).
+	err := s.db.Conn.QueryRow(ctx, `SELECT count(), sum(sipHash64(row)), groupBitXor(cityHash64(row)) FROM (`+sql+`)`, args...).
 		Scan(&d.Rows, &d.Sum, &d.Xor)
 	if err != nil {
 		return Digest{}, fmt.Errorf("hash table %q: %w", t.Name, err)
@@ -65,12 +65,12 @@ func (s *Store) RowHashes(ctx context.Context, t Table) iter.Seq2[RowHash, error
 }
 
 func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool) error {
-	key, err := clickhouse.SortingKey(ctx, s.conn, t.Name)
+	key, err := clickhouse.SortingKey(ctx, s.db.Conn, t.Name)
 	if err != nil {
 		return err
 	}
 	sql, args := t.rows()
-	rows, err := s.conn.Query(clickhouse.With(ctx, spill),
+	rows, err := s.db.Conn.Query(clickhouse.With(ctx, spill),
 		`SELECT toString(tuple(`+key+`)) AS key, sipHash64(row) FROM (`+sql+`) ORDER BY key`, args...)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector)
 			among[i], ones[i] = partial.OneOf()
 		}
 	}
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.db.Query(ctx, func(rows driver.Rows) error {
 		var name string
 		var version uint32
 		var ready uint64
@@ -136,7 +136,7 @@ func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector)
 	if err != nil {
 		return nil, fmt.Errorf("read generations: %w", err)
 	}
-	err = s.queryAll(ctx, func(rows driver.Rows) error {
+	err = s.db.QueryAll(ctx, func(rows driver.Rows) error {
 		var name string
 		var behind, streams, events uint64
 		err := rows.Scan(&name, &behind, &streams, &events)
@@ -164,7 +164,7 @@ func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector)
 // ProjectorNames returns the names of all projectors that ever ran, in order.
 func (s *Store) ProjectorNames(ctx context.Context) ([]string, error) {
 	var out []string
-	err := s.query(ctx, clickhouse.Rows(&out, func(rows driver.Rows, name *string) error { return rows.Scan(name) }),
+	err := s.db.Query(ctx, clickhouse.Rows(&out, func(rows driver.Rows, name *string) error { return rows.Scan(name) }),
 		`SELECT DISTINCT projector_name FROM projection_offsets_raw`)
 	if err != nil {
 		return nil, fmt.Errorf("list projectors: %w", err)

@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -47,7 +48,7 @@ func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err 
 			done.Streams += len(part)
 			done.Events += n
 		}
-		if more = len(spans) == maxIDs; more {
+		if more = len(spans) == eventlog.MaxIDs; more {
 			after = spans[len(spans)-1].stream
 		}
 	}
@@ -66,19 +67,20 @@ func (sh *Shadow) applySpans(ctx context.Context, p Projector, spans []span) (in
 // the events.
 func (s *Store) applySpans(ctx context.Context, p Projector, generation uint64, spans []span, apply func([]schema.Event) error) (events int, err error) {
 	at := make(map[string]Offset, len(spans))
+	rest := eventlog.Range{Prefix: p.StreamPrefix(), Types: p.Types()}
 	for _, s := range spans {
 		at[s.stream] = s.at
+		rest.Of = append(rest.Of, eventlog.Place{Stream: s.stream, Seq: s.at.LastSeq})
 	}
-	sel := selection{prefix: p.StreamPrefix(), spans: spans, types: p.Types()}
-	for page, err := range s.spans(ctx, sel, position{}) {
+	for page, err := range s.Pages(ctx, rest) {
 		if err != nil {
 			return events, err
 		}
-		if err := apply(page.events); err != nil {
+		if err := apply(page.Events); err != nil {
 			return events, err
 		}
-		events += len(page.events)
-		for _, e := range lastOfEach(page.events) {
+		events += len(page.Events)
+		for _, e := range lastOfEach(page.Events) {
 			at[e.Stream] = Offset{e.Seq, e.TS, e.ID}
 			s.advance(p, generation, e.Stream, at[e.Stream])
 		}

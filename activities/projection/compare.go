@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func (sh *Shadow) Compare(ctx context.Context, t Table, generation uint64) (sche
 // Count counts the rows of a table that a projector wrote.
 func (s *Store) Count(ctx context.Context, t Table) (n uint64, err error) {
 	sql, args := t.rows()
-	if err := s.conn.QueryRow(ctx, "SELECT count() FROM ("+sql+")", args...).Scan(&n); err != nil {
+	if err := s.db.Conn.QueryRow(ctx, "SELECT count() FROM ("+sql+")", args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count rows of table %q: %w", t.Name, err)
 	}
 	return n, nil

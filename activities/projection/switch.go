@@ -1,4 +1,4 @@
-package eventlog
+package projection
 
 import (
 	"context"
@@ -422,7 +422,7 @@ func (sh *Shadow) Finish(ctx context.Context, projectors []Projector) error {
 
 // resolveSwitch ends a switch whose program is gone: it calls it off, unless tables were exchanged already.
 func (s *Store) resolveSwitch(ctx context.Context, p Projector, g generation) error {
-	scratch, err := clickhouse.NamedScratch(ctx, s.conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: g.shadow})
+	scratch, err := clickhouse.NamedScratch(ctx, s.db.Conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: g.shadow})
 	if err != nil {
 		return err
 	}
@@ -456,7 +456,7 @@ func (s *Store) restore(ctx context.Context, p Projector, number uint64) error {
 
 // readyBefore returns the newest generation below the number whose tables were in place.
 func (s *Store) readyBefore(ctx context.Context, name string, number uint64) (g generation, err error) {
-	err = s.query(ctx, func(rows driver.Rows) error {
+	err = s.db.Query(ctx, func(rows driver.Rows) error {
 		g.ready = true
 		return rows.Scan(&g.number, &g.version, &g.shadow)
 	}, `SELECT generation, version, last_event_id FROM `+s.offsetsTable+` FINAL
@@ -469,7 +469,7 @@ func (s *Store) readyBefore(ctx context.Context, name string, number uint64) (g 
 
 // copyOffsets copies the projector's offsets of a generation from a table.
 func (s *Store) copyOffsets(ctx context.Context, name, table string, from, to uint64) error {
-	err := s.conn.Exec(clickhouse.SyncInsert(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+	err := s.db.Conn.Exec(clickhouse.SyncInsert(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
 		SELECT projector_name, stream, last_seq, last_ts, last_event_id, ?, version FROM `+table+` FINAL
 		WHERE projector_name = ? AND generation = ? AND stream != ''`, to, name, from)
 	if err != nil {

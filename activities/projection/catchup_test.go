@@ -1,4 +1,4 @@
-package eventlog_test
+package projection_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 )
 
 // metered counts the requests to the server over a connection and those that it opens.
@@ -62,7 +63,7 @@ func TestCatchUpManyStreams(t *testing.T) {
 	const streams, changed = 2000, 300
 	conn := metered{database(t), &atomic.Int64{}}
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
+	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	sayIn(t, conn, streams, 1, 3)
 	sh, _, _ := filledShadow(t, s, conn, "1", p)
 	sayIn(t, conn, changed, 4, 2)
@@ -89,14 +90,14 @@ func catchUpInPages(t *testing.T, long int, sizes ...int) {
 	t.Helper()
 	conn := database(t)
 	a, b := newTally(t, conn), newChain(t, conn)
-	writer := eventlog.New(conn, eventlog.Options{})
+	writer := projection.New(conn, eventlog.Options{})
 	had := map[string]int{"p/a'\\": 4, "p/b": 1, "p/c 한": 2, "p/d": long, "p/z": 3}
 	for stream, n := range had {
 		_, err := writer.Append(t.Context(), stream, said(stream, n))
 		require.NoError(t, err)
 	}
 	for i, pages := range sizes {
-		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: testLease})
+		s := projection.New(conn, eventlog.Options{PageRows: pages, Lease: testLease})
 		sh, made, _ := filledShadow(t, s, conn, fmt.Sprint(i), a, b)
 		had[fmt.Sprintf("p/bb new %d", i)] = 0
 		var wanted, all int
@@ -118,15 +119,15 @@ func catchUpInPages(t *testing.T, long int, sizes ...int) {
 		for n, want := range []int{wanted, all} {
 			done, err := sh.CatchUp(t.Context(), made[n])
 			require.NoError(t, err)
-			require.Equal(t, eventlog.Progress{Streams: len(had) - 1, Events: want}, done, "pages of %d", pages)
+			require.Equal(t, projection.Progress{Streams: len(had) - 1, Events: want}, done, "pages of %d", pages)
 			done, err = sh.CatchUp(t.Context(), made[n])
 			require.NoError(t, err)
 			require.Zero(t, done)
 		}
-		for n, p := range []eventlog.Projector{a, b} {
+		for n, p := range []projection.Projector{a, b} {
 			_, err := writer.ProjectAll(t.Context(), p)
 			require.NoError(t, err)
-			here, there := eventlog.New(sh.Conn, eventlog.Options{}), made[n]
+			here, there := projection.New(sh.Conn, eventlog.Options{}), made[n]
 			require.Equal(t, digests(t, writer, p), digests(t, here, there), "pages of %d", pages)
 		}
 		require.NoError(t, sh.Finish(t.Context(), made))
@@ -141,7 +142,7 @@ func TestProjectTogether(t *testing.T) {
 	conn := metered{database(t), &atomic.Int64{}}
 	p := newTally(t, conn)
 	p.together = true
-	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
+	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	sayIn(t, conn, streams, 1, 3)
 	_, err := s.Append(t.Context(), "p/other", said("p/other", 12))
 	require.NoError(t, err)
@@ -150,7 +151,7 @@ func TestProjectTogether(t *testing.T) {
 		p.fail = failOnce(step, 1)
 		_, err = s.ProjectTogether(t.Context(), p, prefix)
 		require.ErrorIs(t, err, errKilled)
-		s = eventlog.New(conn, eventlog.Options{Lease: testLease})
+		s = projection.New(conn, eventlog.Options{Lease: testLease})
 		for _, want := range []int{3*streams*(1-i) + 2*changed*i, 0} {
 			before := conn.requests.Load()
 			done, err := s.ProjectTogether(t.Context(), p, prefix)
@@ -164,5 +165,5 @@ func TestProjectTogether(t *testing.T) {
 	}
 	done, err := s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
-	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done, "the stream of another name")
+	require.Equal(t, projection.Progress{Streams: 1, Events: 8}, done, "the stream of another name")
 }

@@ -1,10 +1,11 @@
-package eventlog
+package projection
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -42,7 +43,7 @@ func (r *pass) together(ctx context.Context, prefix string) error {
 			}
 			r.done.Streams += len(part)
 		}
-		if more = len(spans) == maxIDs; more {
+		if more = len(spans) == eventlog.MaxIDs; more {
 			after = spans[len(spans)-1].stream
 		}
 	}

@@ -1,16 +1,16 @@
-package eventlog
+package projection
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -53,8 +53,6 @@ type Offset struct {
 	LastEventID string
 }
 
-func (o Offset) position(stream string) position { return position{stream, o.LastSeq, o.LastEventID} }
-
 // Project applies the events of one stream that the projector has not applied yet, and saves the offset after the rows.
 // At the end of a rebuild it waits until the new tables are in place. If another version of the projector wrote the
 // rows, the error is a [StaleError].
@@ -84,10 +82,8 @@ func (s *Store) Steady(ctx context.Context, p Projector, stream string, plan fun
 }
 
 func (s *Store) project(ctx context.Context, p Projector, stream string) (lease, Progress, error) {
-	if held := s.held(ctx, stream); held != nil { // Tables never hold more than the log.
-		if err := held.Store(ctx); err != nil {
-			return lease{}, Progress{}, projectError(p, stream, err)
-		}
+	if err := s.StoreHeld(ctx, stream); err != nil { // Tables never hold more than the log.
+		return lease{}, Progress{}, projectError(p, stream, err)
 	}
 	for {
 		l, err := s.acquireLease(ctx, p)
@@ -98,10 +94,10 @@ func (s *Store) project(ctx context.Context, p Projector, stream string) (lease,
 		known, err := run.remembered(ctx, stream)
 		if err == nil && !known {
 			var last uint64
-			if last, err = s.lastSeq(ctx, stream); err != nil {
+			if last, err = s.End(ctx, stream); err != nil {
 				return l, Progress{}, projectError(p, stream, err)
 			}
-			err = run.streams(ctx, []StreamInfo{{stream, last}})
+			err = run.streams(ctx, []eventlog.StreamInfo{{Name: stream, LastSeq: last}})
 		}
 		if !errors.Is(err, errRenewed) {
 			return run.lease, run.done, err
@@ -152,14 +148,14 @@ func (r *pass) all(ctx context.Context) error {
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
 		}
-		page := make([]StreamInfo, len(spans))
+		page := make([]eventlog.StreamInfo, len(spans))
 		for i, s := range spans {
-			page[i] = StreamInfo{s.stream, s.last}
+			page[i] = eventlog.StreamInfo{Name: s.stream, LastSeq: s.last}
 		}
 		if err := r.streams(ctx, page); err != nil {
 			return err
 		}
-		if more = len(spans) == maxIDs; more {
+		if more = len(spans) == eventlog.MaxIDs; more {
 			after = spans[len(spans)-1].stream
 		}
 	}
@@ -175,49 +171,42 @@ func logEnds(prefix, after string) (string, []any) {
 		WHERE startsWith(stream, ?) AND stream > ? GROUP BY stream`, []any{prefix, after}
 }
 
-// backlog returns the projector's backlog in the streams with the prefix and after the name, at most maxIDs of them, in
+// backlog returns the projector's backlog in the streams with the prefix and after the name, at most eventlog.MaxIDs of them, in
 // the order of their names.
 func (s *Store) backlog(ctx context.Context, p Projector, ends streamEnds, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	last, args := ends(prefix, after)
-	err := s.queryAll(ctx, clickhouse.Rows(&out, func(rows driver.Rows, one *span) error {
+	err := s.db.QueryAll(ctx, clickhouse.Rows(&out, func(rows driver.Rows, one *span) error {
 		return rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
 	}), `SELECT name, at, at_ts, last FROM (`+last+`) AS w
 		LEFT JOIN (
 			SELECT stream, max(last_seq) AS at, argMax(last_ts, last_seq) AS at_ts FROM `+s.offsetsTable+`
 			WHERE projector_name = ? AND generation = ? AND stream > ? GROUP BY stream
 		) AS o ON o.stream = w.name
-		WHERE last > at ORDER BY name LIMIT ?`, append(args, p.Name(), generation, after, maxIDs)...)
+		WHERE last > at ORDER BY name LIMIT ?`, append(args, p.Name(), generation, after, eventlog.MaxIDs)...)
 	if err != nil {
 		return nil, fmt.Errorf("list streams: %w", err)
 	}
 	return out, nil
 }
 
-// remembered applies the stream if the store remembers all of its events that the projector may not have seen. It
+// remembered applies the stream if the log remembers all of its events that the projector may not have seen. It
 // reports whether it does.
 func (r *pass) remembered(ctx context.Context, stream string) (bool, error) {
-	t, known, err := r.s.tail(ctx, stream)
+	// If the store does not know the checkpoint, all events are applied: some of them again.
+	at, _ := r.s.offsets.get(offsetKey{r.p.Name(), stream, r.lease.generation})
+	events, last, known, err := r.s.Since(ctx, stream, at.LastSeq, r.p.Types())
 	if err != nil || !known {
 		return false, err
 	}
-	headOf(ctx, stream).hasRead(t.last)
-	// If the store does not know the checkpoint, all events are applied: some of them again.
-	at, _ := r.s.offsets.get(offsetKey{r.p.Name(), stream, r.lease.generation})
-	events, known := t.after(at.LastSeq)
-	if !known {
-		return false, nil
-	}
-	if at.LastSeq >= t.last {
+	if at.LastSeq >= last {
 		return true, nil
 	}
-	sel := selection{stream: stream, types: r.p.Types()}
-	wanted := slices.DeleteFunc(slices.Clone(events), func(e schema.Event) bool { return !sel.takes(e) })
 	r.done.Streams++
-	if err := r.apply(ctx, wanted); err != nil {
+	if err := r.apply(ctx, events); err != nil {
 		return true, projectError(r.p, stream, err)
 	}
-	r.reached(stream, wanted, at, t.last)
+	r.reached(stream, events, at, last)
 	return true, nil
 }
 
@@ -234,7 +223,7 @@ func (r *pass) reached(stream string, applied []schema.Event, at Offset, last ui
 }
 
 // streams applies the streams up to the given positions.
-func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
+func (r *pass) streams(ctx context.Context, streams []eventlog.StreamInfo) error {
 	names := make([]string, len(streams))
 	for i, stream := range streams {
 		names[i] = stream.Name
@@ -249,17 +238,18 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 			continue
 		}
 		r.done.Streams++
-		sel := selection{stream: stream.Name, types: r.p.Types(), upTo: stream.LastSeq}
-		for page, err := range r.s.pages(ctx, sel, at.position(stream.Name)) {
+		rest := eventlog.Range{Stream: stream.Name, Types: r.p.Types(), UpTo: stream.LastSeq, After: eventlog.Place{Stream: stream.Name, Seq: at.LastSeq}}
+		for page, err := range r.s.Pages(ctx, rest) {
 			if err == nil {
-				err = r.apply(ctx, page)
+				err = r.apply(ctx, page.Events)
 			}
 			if err != nil {
 				return projectError(r.p, stream.Name, err)
 			}
-			last := page[len(page)-1]
-			at = Offset{last.Seq, last.TS, last.ID}
-			r.s.advance(r.p, r.lease.generation, stream.Name, at)
+			for _, last := range lastOfEach(page.Events) {
+				at = Offset{last.Seq, last.TS, last.ID}
+				r.s.advance(r.p, r.lease.generation, stream.Name, at)
+			}
 		}
 		r.reached(stream.Name, nil, at, stream.LastSeq)
 		if r.s.offsets.full() {

@@ -1,4 +1,4 @@
-package eventlog_test
+package projection_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 )
 
@@ -131,7 +132,7 @@ func TestUsageShadow(t *testing.T) {
 // compared returns the number of rows of usage that a rebuild compares.
 func compared(t *testing.T, conn driver.Conn) uint64 {
 	t.Helper()
-	d, err := eventlog.New(conn, eventlog.Options{}).Digest(t.Context(), eventlog.Table{Name: "usage_raw", Hidden: clickhouse.HiddenUsage})
+	d, err := projection.New(conn, eventlog.Options{}).Digest(t.Context(), projection.Table{Name: "usage_raw", Hidden: clickhouse.HiddenUsage})
 	require.NoError(t, err)
 	return d.Rows
 }

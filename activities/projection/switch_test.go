@@ -1,4 +1,4 @@
-package eventlog_test
+package projection_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/projection"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -85,18 +86,18 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 	t.Helper()
 	conn := database(t)
 	options := eventlog.Options{Lease: shortLease / 2}
-	s := eventlog.New(conn, options)
+	s := projection.New(conn, options)
 	a, b := newTally(t, conn), newChain(t, conn)
 	for _, stream := range []string{"p/a", "p/b", "p/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 7))
 		require.NoError(t, err)
 	}
-	for _, p := range []eventlog.Projector{a, b} {
+	for _, p := range []projection.Projector{a, b} {
 		insist(t, func() error { _, err := s.ProjectAll(t.Context(), p); return err })
 	}
 	want, words := a.rows(t), digests(t, s, b)
 	require.Len(t, want, 15)
-	compare := eventlog.SwitchOptions{Compare: true}
+	compare := projection.SwitchOptions{Compare: true}
 	rounds, hows := 0, map[killedHow]bool{}
 	for at := range writes {
 		how := killedAt(at)
@@ -115,7 +116,7 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 
 		victim := dying{conn, &atomic.Int64{}, how.after}
 		victim.left.Store(at)
-		dead := eventlog.New(victim, options)
+		dead := projection.New(victim, options)
 		victim.left.Add(1 << 40) // It opens the shadow alive.
 		opened, err := dead.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
@@ -128,9 +129,9 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 			// The lease is short, and the machine may be slow.
 			require.True(t, errors.Is(err, errKilled) || clickhouse.Retryable(err), "%s: %v", what, err)
 		}
-		other := eventlog.New(conn, options)
+		other := projection.New(conn, options)
 		if how.waits { // A writer waits, as long as it takes.
-			for _, p := range []eventlog.Projector{a, b} {
+			for _, p := range []projection.Projector{a, b} {
 				insist(t, func() error { _, err := other.ProjectAll(t.Context(), p); return err })
 			}
 			require.GreaterOrEqual(t, len(a.rows(t)), len(want), what)
@@ -138,15 +139,15 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 		again, err := other.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
 		made = over(again.Bulk(), a, b)
-		var done eventlog.Switched
+		var done projection.Switched
 		insist(t, func() (err error) { done, err = again.Switch(t.Context(), compare, made, inUse); return err })
 		found, err := again.Compare(t.Context(), a.Tables()[0], done.Generation)
 		require.NoError(t, err)
 		require.NotNil(t, found.Difference, what)
 		require.Equal(t, []int{1, 0, 0}, []int{found.Difference.OnlyBefore, found.Difference.OnlyAfter, found.Difference.Changed}, what)
 		require.NoError(t, again.Finish(t.Context(), made))
-		for _, p := range []eventlog.Projector{a, b} {
-			insist(t, func() error { _, err := eventlog.New(conn, options).ProjectAll(t.Context(), p); return err })
+		for _, p := range []projection.Projector{a, b} {
+			insist(t, func() error { _, err := projection.New(conn, options).ProjectAll(t.Context(), p); return err })
 		}
 		require.ElementsMatch(t, want, a.rows(t), what)
 		if finished {
@@ -175,8 +176,8 @@ func insist(t *testing.T, do func() error) {
 	t.Fatal("it does not succeed")
 }
 
-func over(conn driver.Conn, ps ...movable) []eventlog.Projector {
-	out := make([]eventlog.Projector, len(ps))
+func over(conn driver.Conn, ps ...movable) []projection.Projector {
+	out := make([]projection.Projector, len(ps))
 	for i, p := range ps {
 		out[i] = p.over(conn)
 	}
@@ -190,7 +191,7 @@ func TestDryRun(t *testing.T) {
 	_, err := clickhouse.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
+	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	_, err = s.Append(t.Context(), "p/a", said("p/a", 9))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
@@ -206,7 +207,7 @@ func TestDryRun(t *testing.T) {
 	require.NoError(t, err)
 	for _, dry := range []bool{true, true, false} {
 		sh, made, inUse := filledShadow(t, s, conn, fmt.Sprint(time.Now().UnixNano()), p)
-		done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{Compare: true, DryRun: dry}, made, inUse)
+		done, err := sh.Switch(t.Context(), projection.SwitchOptions{Compare: true, DryRun: dry}, made, inUse)
 		require.NoError(t, err)
 		found, err := sh.Compare(t.Context(), p.Tables()[0], done.Generation)
 		require.NoError(t, err)
@@ -224,7 +225,7 @@ func TestDryRun(t *testing.T) {
 
 // growing is a projector during whose last look at the old tables another program appends.
 type growing struct {
-	eventlog.Projector
+	projection.Projector
 	appends func()
 }
 
@@ -239,8 +240,8 @@ func TestSwitchWhileEventsCome(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
-	other, n := eventlog.New(conn, eventlog.Options{}), 0
+	s := projection.New(conn, eventlog.Options{Lease: shortLease})
+	other, n := projection.New(conn, eventlog.Options{}), 0
 	appends := func() {
 		e := event(fmt.Sprint("late", n), n)
 		e.Type = "say"
@@ -250,7 +251,7 @@ func TestSwitchWhileEventsCome(t *testing.T) {
 	}
 	appends()
 	sh, made, inUse := filledShadow(t, s, conn, "1", p)
-	done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{Compare: true}, made, []eventlog.Projector{growing{inUse[0], appends}})
+	done, err := sh.Switch(t.Context(), projection.SwitchOptions{Compare: true}, made, []projection.Projector{growing{inUse[0], appends}})
 	require.NoError(t, err)
 	found, err := sh.Compare(t.Context(), p.Tables()[0], done.Generation)
 	require.NoError(t, err)
@@ -293,17 +294,17 @@ func TestSwitchKilledBetweenCopies(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(halfCopied{conn, make(chan struct{}), &atomic.Bool{}}, eventlog.Options{Lease: shortLease})
+	s := projection.New(halfCopied{conn, make(chan struct{}), &atomic.Bool{}}, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 4))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
 	sh, made, inUse := filledShadow(t, s, conn, "1", p)
-	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{Compare: true}, made, inUse)
+	_, err = sh.Switch(t.Context(), projection.SwitchOptions{Compare: true}, made, inUse)
 	require.ErrorIs(t, err, errKilled)
 	_, err = s.Append(t.Context(), "p/a", said("later", 4))
 	require.NoError(t, err)
-	done, err := sh.Switch(t.Context(), eventlog.SwitchOptions{Compare: true}, made, inUse)
+	done, err := sh.Switch(t.Context(), projection.SwitchOptions{Compare: true}, made, inUse)
 	require.NoError(t, err)
 	found, err := sh.Compare(t.Context(), p.Tables()[0], done.Generation)
 	require.NoError(t, err)
@@ -320,20 +321,20 @@ func TestShadowGone(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
+	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
 	_, err = s.OpenShadow(t.Context(), "1")
-	require.ErrorIs(t, err, eventlog.ErrShadowGone)
+	require.ErrorIs(t, err, projection.ErrShadowGone)
 	sh, err := s.BeginShadow(t.Context(), "1", p)
 	require.NoError(t, err)
 	made := over(sh.Bulk(), p)
 	_, err = sh.CatchUp(t.Context(), made[0])
-	require.ErrorIs(t, err, eventlog.ErrShadowGone)
-	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, []eventlog.Projector{p})
-	require.ErrorIs(t, err, eventlog.ErrShadowGone)
+	require.ErrorIs(t, err, projection.ErrShadowGone)
+	_, err = sh.Switch(t.Context(), projection.SwitchOptions{}, made, []projection.Projector{p})
+	require.ErrorIs(t, err, projection.ErrShadowGone)
 	require.False(t, standings(t, s, p).Rebuilding)
 	require.NoError(t, sh.Drop(t.Context()))
 	require.Len(t, p.rows(t), 2)
@@ -346,11 +347,11 @@ type part struct {
 }
 
 func (p part) Name() string { return "part/" + p.value }
-func (p part) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "tally_raw", Column: "stream", Value: p.value}}
+func (p part) Tables() []projection.Table {
+	return []projection.Table{{Name: "tally_raw", Column: "stream", Value: p.value}}
 }
 func (p part) StreamPrefix() string { return p.value }
-func (p part) over(conn driver.Conn) eventlog.Projector {
+func (p part) over(conn driver.Conn) projection.Projector {
 	return part{p.tally.over(conn).(*tally), p.value}
 }
 
@@ -359,10 +360,10 @@ func TestSharedTable(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	base := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
+	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	one, two, late := part{base, "p/it's"}, part{base, "p/b"}, part{base, "p/late"}
-	all := []eventlog.Projector{one, two}
-	require.Len(t, eventlog.RebuildSet(all, all[:1]), 2)
+	all := []projection.Projector{one, two}
+	require.Len(t, projection.RebuildSet(all, all[:1]), 2)
 	for _, p := range []part{one, two, late} {
 		_, err := s.Append(t.Context(), p.value, said(p.value, 3))
 		require.NoError(t, err)
@@ -376,7 +377,7 @@ func TestSharedTable(t *testing.T) {
 	_, err := s.ProjectAll(t.Context(), late)
 	require.NoError(t, err)
 	require.Len(t, base.rows(t), 7)
-	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, inUse)
+	_, err = sh.Switch(t.Context(), projection.SwitchOptions{}, made, inUse)
 	require.NoError(t, err)
 	require.NoError(t, sh.Finish(t.Context(), made))
 	require.Len(t, base.rows(t), 6)
@@ -393,19 +394,19 @@ func fillInPages(t *testing.T, streams int, sizes ...int) {
 	t.Helper()
 	conn := database(t)
 	p, c := newTally(t, conn), newChain(t, conn)
-	s := eventlog.New(conn, eventlog.Options{})
+	s := projection.New(conn, eventlog.Options{})
 	for n := range streams {
 		stream := fmt.Sprintf("p/%d'\\", n)
 		_, err := s.Append(t.Context(), stream, said(stream, 1+n))
 		require.NoError(t, err)
 	}
-	for _, q := range []eventlog.Projector{p, c} {
+	for _, q := range []projection.Projector{p, c} {
 		_, err := s.ProjectAll(t.Context(), q)
 		require.NoError(t, err)
 	}
 	want := append(digests(t, s, p), digests(t, s, c)...)
 	for i, pages := range sizes {
-		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: shortLease})
+		s := projection.New(conn, eventlog.Options{PageRows: pages, Lease: shortLease})
 		rebuild(t, s, conn, fmt.Sprint(i), p, c)
 		require.Equal(t, want, append(digests(t, s, p), digests(t, s, c)...), "pages of %d", pages)
 		behind := standings(t, s, p)
