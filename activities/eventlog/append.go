@@ -191,30 +191,6 @@ func (s *Store) appendLocked(ctx context.Context, stream string, given []schema.
 	return Appended{}, fmt.Errorf("append %d events to %q: %w", len(b.events), stream, ErrConcurrentWriter)
 }
 
-// stored returns the events that the tail contains, by id.
-func (t tail) stored(events []schema.Event) map[string]schema.Event {
-	ids := make([]string, len(events))
-	for i, e := range events {
-		ids[i] = e.ID
-	}
-	return t.among(ids)
-}
-
-// among returns the tail's events with one of the ids, by id.
-func (t tail) among(ids []string) map[string]schema.Event {
-	wanted := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	out := make(map[string]schema.Event, len(ids))
-	for _, e := range t.events {
-		if wanted[e.ID] {
-			out[e.ID] = e
-		}
-	}
-	return out
-}
-
 // lookUp asks the server for the end of the stream and for the events that are in the log already, by id. It returns
 // the tail that ends there.
 func (s *Store) lookUp(ctx context.Context, stream string, t tail, events []schema.Event) (tail, map[string]schema.Event, error) {
@@ -422,20 +398,6 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 		return disputed, nil
 	}
 	return won, nil
-}
-
-// LastPosition selects the highest position in a stream. It reads one granule.
-const LastPosition = `SELECT seq FROM events_raw WHERE stream = ? ORDER BY stream DESC, seq DESC LIMIT 1`
-
-// End returns the highest position in the stream, or 0 for an empty stream.
-func (s *Store) End(ctx context.Context, stream string) (uint64, error) {
-	var last uint64
-	err := s.db.Query(ctx, func(rows driver.Rows) error { return rows.Scan(&last) },
-		LastPosition, stream)
-	if err != nil {
-		return 0, fmt.Errorf("find the end: %w", err)
-	}
-	return last, nil
 }
 
 func shiftIndex(err error, by int) error {

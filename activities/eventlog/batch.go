@@ -1,8 +1,6 @@
 package eventlog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -104,11 +102,6 @@ func prepareEvent(i int, e *schema.Event) error {
 	return nil
 }
 
-func checksum(payload []byte) string {
-	sum := sha256.Sum256(payload)
-	return hex.EncodeToString(sum[:])
-}
-
 // maxName bounds the size of names, which are in indexes, in bytes.
 const maxName = 1024
 
@@ -126,10 +119,4 @@ func checkText(s string, most int) string {
 		return "holds a NUL byte"
 	}
 	return ""
-}
-
-// eventBytes estimates the size of an event in a block.
-func eventBytes(e schema.Event) int64 {
-	const fixed = 256
-	return fixed + int64(len(e.Payload)+len(e.PayloadRedacted)+len(e.DedupeKey)+len(e.Stream))
 }

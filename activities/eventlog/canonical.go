@@ -2,6 +2,8 @@ package eventlog
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,4 +94,9 @@ func exact(integer string) bool {
 	}
 	got, _ := new(big.Float).SetFloat64(f).Int(nil)
 	return got.Cmp(want) == 0
+}
+
+func checksum(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return hex.EncodeToString(sum[:])
 }

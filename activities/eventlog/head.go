@@ -324,3 +324,41 @@ func inOrder(events, before []schema.Event) bool {
 	}
 	return true
 }
+
+// eventBytes estimates the size of an event in a block.
+func eventBytes(e schema.Event) int64 {
+	const fixed = 256
+	return fixed + int64(len(e.Payload)+len(e.PayloadRedacted)+len(e.DedupeKey)+len(e.Stream))
+}
+
+// stored returns the events that the tail contains, by id.
+func (t tail) stored(events []schema.Event) map[string]schema.Event {
+	ids := make([]string, len(events))
+	for i, e := range events {
+		ids[i] = e.ID
+	}
+	return t.among(ids)
+}
+
+// among returns the tail's events with one of the ids, by id.
+func (t tail) among(ids []string) map[string]schema.Event {
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	out := make(map[string]schema.Event, len(ids))
+	for _, e := range t.events {
+		if wanted[e.ID] {
+			out[e.ID] = e
+		}
+	}
+	return out
+}
+
+// held returns the held appends to the stream in the context, or nil.
+func (s *Store) held(ctx context.Context, stream string) *Held {
+	if h, _ := ctx.Value(heldKey{}).(*Held); h != nil && h.store == s && h.stream == stream {
+		return h
+	}
+	return nil
+}

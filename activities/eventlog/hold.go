@@ -32,14 +32,6 @@ func (s *Store) Hold(ctx context.Context, stream string) (context.Context, *Held
 	return context.WithValue(ctx, heldKey{}, h), h
 }
 
-// held returns the held appends to the stream in the context, or nil.
-func (s *Store) held(ctx context.Context, stream string) *Held {
-	if h, _ := ctx.Value(heldKey{}).(*Held); h != nil && h.store == s && h.stream == stream {
-		return h
-	}
-	return nil
-}
-
 // StoreHeld appends the events of the stream that the context holds.
 func (s *Store) StoreHeld(ctx context.Context, stream string) error {
 	if held := s.held(ctx, stream); held != nil {

@@ -359,3 +359,17 @@ func check(e schema.Event) error {
 	}
 	return nil
 }
+
+// LastPosition selects the highest position in a stream. It reads one granule.
+const LastPosition = `SELECT seq FROM events_raw WHERE stream = ? ORDER BY stream DESC, seq DESC LIMIT 1`
+
+// End returns the highest position in the stream, or 0 for an empty stream.
+func (s *Store) End(ctx context.Context, stream string) (uint64, error) {
+	var last uint64
+	err := s.db.Query(ctx, func(rows driver.Rows) error { return rows.Scan(&last) },
+		LastPosition, stream)
+	if err != nil {
+		return 0, fmt.Errorf("find the end: %w", err)
+	}
+	return last, nil
+}

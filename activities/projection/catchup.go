@@ -94,14 +94,3 @@ func (s *Store) applySpans(ctx context.Context, p Projector, generation uint64, 
 	}
 	return events, nil
 }
-
-// lastOfEach returns the last event of each stream. The events are in the order of the streams.
-func lastOfEach(events []schema.Event) []schema.Event {
-	var out []schema.Event
-	for i, e := range events {
-		if i+1 == len(events) || events[i+1].Stream != e.Stream {
-			out = append(out, e)
-		}
-	}
-	return out
-}

@@ -23,36 +23,6 @@ const pollEvery = 100 * time.Millisecond
 // gone. Temporal starts an activity again before that whose worker was killed.
 const patience = 8
 
-// Table is a table that a projector writes.
-type Table struct {
-	Name string
-	// Column and Value select the projector's rows in a table that several projectors share.
-	Column, Value string
-	// Hidden is the SQL condition of stored rows that no view shows.
-	Hidden string
-	// Varying are the columns that no view shows and whose values depend on how the events were split into pages.
-	Varying []string
-}
-
-// StaleError refuses to mix rows of two versions of a projector in one table.
-type StaleError struct {
-	Projector string
-	// Stored is the version that wrote the rows. Program is the version in this program.
-	Stored, Program uint32
-}
-
-func (e *StaleError) Error() string {
-	if e.Stored > e.Program {
-		return fmt.Sprintf("projection %q was made by version %d of its code, which is newer than this program's %d: run the newer program, or rebuild it with: starter rebuild %s",
-			e.Projector, e.Stored, e.Program, e.Projector)
-	}
-	return fmt.Sprintf("projection %q was made by version %d of its code, and this program has version %d: rebuild it with: starter rebuild %s",
-		e.Projector, e.Stored, e.Program, e.Projector)
-}
-
-// Retryable is true: a rebuild of the projection clears the error.
-func (e *StaleError) Retryable() bool { return true }
-
 var (
 	// ErrRebuilding is returned if another program starts to rebuild the same projection.
 	ErrRebuilding = clickhouse.Temporary("another rebuild of the projection has begun")
@@ -194,87 +164,6 @@ func (s *Store) generations(ctx context.Context) (map[string]generation, error) 
 	return out, s.LearnErasures(ctx, audit, now)
 }
 
-// acquireLease returns the right to write the newest generation, once its tables are in place. If the rebuild that
-// should swap them in is gone, acquireLease calls it off, or finishes it. A lease of which less than half has passed is
-// reused.
-func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
-	var waitsFor uint64
-	var since time.Time
-	for {
-		g, now, err := s.leasable(ctx, p)
-		if err != nil {
-			return lease{}, err
-		}
-		if g.number == 0 {
-			// This is the first generation. Another program that records it at the same time writes the same row.
-			g = generation{number: 1, ready: true, version: p.Version()}
-			if err := s.note(ctx, p, g); err != nil {
-				return lease{}, err
-			}
-			s.leases.begin(p.Name(), g)
-		}
-		if g.number != waitsFor {
-			waitsFor, since = g.number, now
-		}
-		abandoned := now.Sub(since) > patience*s.Drain()
-		switch {
-		case g.version != p.Version() && g.ready:
-			return lease{}, &StaleError{p.Name(), g.version, p.Version()}
-		case g.ready:
-			return lease{generation: g.number, from: now, until: now.Add(s.opts.Lease)}, nil
-		case abandoned:
-			if err := s.takeOver(ctx, p, g.number); err != nil {
-				return lease{}, err
-			}
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return lease{}, ctx.Err()
-		case <-time.After(pollEvery):
-		}
-	}
-}
-
-// takeOver ends a switch to new tables whose program is gone.
-func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error {
-	unlock, err := s.locks.Lock(ctx, "generation of "+p.Name())
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	g, err := s.generation(ctx, p.Name())
-	if err != nil || g.number != number || g.ready {
-		return err
-	}
-	defer s.leases.expire()
-	if err := s.resolveSwitch(ctx, p, g); err != nil {
-		return fmt.Errorf("end a rebuild of %q that broke off: %w", p.Name(), err)
-	}
-	return nil
-}
-
-// renewLease renews the lease, or returns [errRenewed] if a rebuild has begun. It asks the server only after half of
-// the time has passed.
-func (s *Store) renewLease(ctx context.Context, p Projector, l *lease) error {
-	if l.exclusive || time.Since(l.from) < s.opts.Lease/2 {
-		return nil
-	}
-	g, now, err := s.leasable(ctx, p)
-	if err != nil {
-		return err
-	}
-	if g.number != l.generation {
-		s.forget(p)
-		return errRenewed
-	}
-	l.from, l.until = now, now.Add(s.opts.Lease)
-	return nil
-}
-
-// Drain is how long a rebuild waits for other writers: the time of a lease, and that of a request sent at its end.
-func (s *Store) Drain() time.Duration { return s.opts.Lease + s.opts.Lease/4 }
-
 // numberAfter returns a number above the last one. Rebuilds that begin at the same time get different numbers, even if
 // the clocks of their machines differ.
 func (s *Store) numberAfter(last uint64) uint64 {
@@ -282,14 +171,6 @@ func (s *Store) numberAfter(last uint64) uint64 {
 	// It is even: the odd one that follows is for calling the rebuild off.
 	return (max(last, uint64(s.opts.Now().UnixMicro())) + 2 + 2*rand.Uint64N(apart)) &^ 1
 }
-
-// versioned is a projector as another version of the code has it.
-type versioned struct {
-	Projector
-	version uint32
-}
-
-func (v versioned) Version() uint32 { return v.version }
 
 // note records the generation.
 func (s *Store) note(ctx context.Context, p Projector, g generation) error {

@@ -14,45 +14,6 @@ import (
 	"axiommind/schema"
 )
 
-// Projector turns events into rows. The rows depend on the events alone, and not on their division into calls of Apply.
-// Applying events again changes nothing: after a crash, or when two programs project the same stream, Apply gets
-// overlapping ranges of events that begin and end anywhere.
-type Projector interface {
-	// Name is the key of the projector's offsets. It must never change.
-	Name() string
-	// Version is the version of the code that makes the rows. Increase it with every change that makes different rows
-	// from the same events. Rows of two versions are never mixed.
-	Version() uint32
-	// Types are the event types to apply. None means all.
-	Types() []string
-	// StreamPrefix is the prefix of the names of the streams to apply.
-	StreamPrefix() string
-	// Tables are all tables that Apply writes. The first one records the applied events, so Apply writes it last.
-	Tables() []Table
-	// Apply writes the rows for events of one stream, which are in order. The rows must be durable when it returns.
-	Apply(ctx context.Context, events []schema.Event) error
-}
-
-// Partial is a [Projector] for one stream only among those with a prefix. It has no backlog in the others, whether or
-// not it may read them.
-type Partial interface {
-	OneOf() (prefix, stream string)
-}
-
-// Progress is the work that a projection has done so far.
-type Progress struct {
-	// Streams counts the streams that were behind, and Events the events that were applied.
-	Streams int
-	Events  int
-}
-
-// Offset is a projector's position in a stream.
-type Offset struct {
-	LastSeq     uint64
-	LastTS      time.Time
-	LastEventID string
-}
-
 // Project applies the events of one stream that the projector has not applied yet, and saves the offset after the rows.
 // At the end of a rebuild it waits until the new tables are in place. If another version of the projector wrote the
 // rows, the error is a [StaleError].
@@ -303,6 +264,13 @@ func (r *pass) applyPart(ctx context.Context, events []schema.Event) (late bool,
 	return err != nil && ctx.Err() == nil && !time.Now().Before(r.lease.until), err
 }
 
-func projectError(p Projector, stream string, err error) error {
-	return fmt.Errorf("project %q of %q: %w", stream, p.Name(), err)
+// lastOfEach returns the last event of each stream. The events are in the order of the streams.
+func lastOfEach(events []schema.Event) []schema.Event {
+	var out []schema.Event
+	for i, e := range events {
+		if i+1 == len(events) || events[i+1].Stream != e.Stream {
+			out = append(out, e)
+		}
+	}
+	return out
 }

@@ -36,32 +36,6 @@ type Shadow struct {
 	bulk            *clickhouse.Bulk
 }
 
-// BeginShadow makes the shadow with the id, which is of letters and digits, and records the end of the log. It can be
-// called again. An interrupted switch of another rebuild is ended first.
-func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projector) (*Shadow, error) {
-	current, err := s.generations(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range projectors {
-		if g := current[p.Name()]; g.number > 0 && !g.ready && g.shadow != id {
-			if err := s.takeOver(ctx, p, g.number); err != nil {
-				return nil, err
-			}
-		}
-	}
-	scratch, err := clickhouse.OpenScratch(ctx, s.db.Conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
-	if err != nil {
-		return nil, err
-	}
-	sh := s.shadow(scratch, id)
-	if err := sh.begin(ctx, projectors); err != nil {
-		_ = sh.Close()
-		return nil, fmt.Errorf("begin a rebuild in %q: %w", sh.Database, err)
-	}
-	return sh, nil
-}
-
 // OpenShadow opens the shadow that [Store.BeginShadow] has made, or returns [ErrShadowGone].
 func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
 	key := clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id}
@@ -87,23 +61,6 @@ func (s *Store) shadow(scratch *clickhouse.Scratch, id string) *Shadow {
 	made := newStore(s.Store, s.db, s.opts)
 	made.offsetsTable = clickhouse.Identifier(scratch.Database) + "." + currentOffsets
 	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made, bulk: clickhouse.NewBulk(scratch.Conn)}
-}
-
-// EndSwitch ends an interrupted switch of the rebuild with the id: it calls it off, unless tables were exchanged
-// already.
-func (s *Store) EndSwitch(ctx context.Context, id string, projectors ...Projector) error {
-	current, err := s.generations(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range projectors {
-		if g := current[p.Name()]; g.number > 0 && !g.ready && g.shadow == id {
-			if err := s.takeOver(ctx, p, g.number); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Bulk is the connection of the projectors that make rows in the shadow. Inserts through it are sent later, in large
@@ -270,4 +227,18 @@ func (sh *Shadow) filled(ctx context.Context, p Projector) error {
 		return fmt.Errorf("note offsets of %q: %w", p.Name(), err)
 	}
 	return sh.shadow.note(ctx, p, generation{number: shadowGeneration, ready: true, version: p.Version()})
+}
+
+// complete refuses a projection that was not filled.
+func (sh *Shadow) complete(ctx context.Context, projectors []Projector) error {
+	filled, err := sh.shadow.generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range projectors {
+		if g := filled[p.Name()]; !g.ready || g.version != p.Version() {
+			return fmt.Errorf("projection %q was not filled in %q: %w", p.Name(), sh.Database, ErrShadowGone)
+		}
+	}
+	return nil
 }

@@ -103,20 +103,6 @@ func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Pro
 	return out, err
 }
 
-// complete refuses a projection that was not filled.
-func (sh *Shadow) complete(ctx context.Context, projectors []Projector) error {
-	filled, err := sh.shadow.generations(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range projectors {
-		if g := filled[p.Name()]; !g.ready || g.version != p.Version() {
-			return fmt.Errorf("projection %q was not filled in %q: %w", p.Name(), sh.Database, ErrShadowGone)
-		}
-	}
-	return nil
-}
-
 // approach applies the backlog before other programs have to wait, unless the switch has begun already.
 func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []Projector) error {
 	current, err := sh.current.generations(ctx)
@@ -476,4 +462,22 @@ func (s *Store) copyOffsets(ctx context.Context, name, table string, from, to ui
 		return fmt.Errorf("copy offsets of %q: %w", name, err)
 	}
 	return nil
+}
+
+// BeginShadow makes the shadow with the id, which is of letters and digits, and records the end of the log. It can be
+// called again. An interrupted switch of another rebuild is ended first.
+func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projector) (*Shadow, error) {
+	if err := s.endSwitches(ctx, projectors, func(other string) bool { return other != id }); err != nil {
+		return nil, err
+	}
+	scratch, err := clickhouse.OpenScratch(ctx, s.db.Conn, clickhouse.ScratchKey{Purpose: clickhouse.PurposeRebuild, ID: id})
+	if err != nil {
+		return nil, err
+	}
+	sh := s.shadow(scratch, id)
+	if err := sh.begin(ctx, projectors); err != nil {
+		_ = sh.Close()
+		return nil, fmt.Errorf("begin a rebuild in %q: %w", sh.Database, err)
+	}
+	return sh, nil
 }
