@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
 	"axiommind/schema"
@@ -193,9 +191,4 @@ func (a *Aligner) elsewhere(stated *Source, search func(*Source) *match) (only *
 		only, m = s, found
 	}
 	return only, m, false
-}
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
 }

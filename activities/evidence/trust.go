@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
@@ -44,4 +47,9 @@ func (s *Source) by() string {
 func (s *Source) trusts(x extent) bool {
 	t := s.trust(x)
 	return t == "" || t.Proves()
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }

@@ -182,3 +182,17 @@ func Remembered(facts []Fact) []Fact {
 	}
 	return out
 }
+
+func sectionOf(p schema.ProfileUpdatedPayload, e schema.Event) Section {
+	return Section{
+		Name: p.Section, Summary: p.Summary, Confidence: p.Confidence, Project: e.Project, Actor: e.Actor,
+		SessionID: e.SessionID, EntryID: p.EntryID, UpdatedAt: e.TS, Version: e.Seq,
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

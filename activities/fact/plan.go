@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -193,17 +192,6 @@ func (p *planner) consider(x proposal) error {
 	})
 }
 
-func (p *planner) idOf(x proposal) (string, error) {
-	return freeID(x.key, func(id string) bool { return p.overlay.facts[id].Exists() })
-}
-
-func confidenceOf(x proposal) float64 {
-	if x.confidence == nil {
-		return DefaultConfidence
-	}
-	return *x.confidence
-}
-
 // objection returns the reason not to store the proposal, or nil.
 func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	confidence := confidenceOf(x)
@@ -269,11 +257,6 @@ func distrusted(x proposal) *schema.FactSkippedPayload {
 	return nil
 }
 
-// skip returns the record of a proposal that is not stored.
-func skip(reason, format string, args ...any) *schema.FactSkippedPayload {
-	return &schema.FactSkippedPayload{Skipped: reason, Detail: fmt.Sprintf(format, args...)}
-}
-
 // outdated returns the reason not to store a statement that a person has had forgotten since, or nil.
 func (p *planner) outdated(x proposal) *schema.FactSkippedPayload {
 	known := x.at
@@ -288,27 +271,6 @@ func (p *planner) outdated(x proposal) *schema.FactSkippedPayload {
 		return skip(schema.SkippedDeleted, "a fact that said so was deleted at %s, later than this was said", gone.Format(time.RFC3339))
 	}
 	return nil
-}
-
-func validConfidence(c float64) bool { return c >= 0 && c <= 1 } // NaN is neither.
-
-func (p *planner) skip(x proposal, payload schema.FactSkippedPayload) error {
-	payload.Act, payload.Content, payload.Category, payload.Section = x.act, x.content, x.category, x.section
-	if c := x.confidence; c != nil && !math.IsNaN(*c) && !math.IsInf(*c, 0) {
-		payload.Confidence = c
-	}
-	return p.emit(x.key, x.at, payload)
-}
-
-// emit plans an event under a dedupe key that names the act.
-func (p *planner) emit(key string, at time.Time, payload any) error {
-	event, err := schema.NewEvent(payload, schema.Event{
-		TS: at, Actor: p.actor, SessionID: p.session, Project: p.project, BuildID: p.build, DedupeKey: key,
-	})
-	if err != nil {
-		return err
-	}
-	return p.overlay.plan(event)
 }
 
 // instant returns the time with the precision of the tables.

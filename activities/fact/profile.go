@@ -27,13 +27,6 @@ type Section struct {
 	Entry *EntryStatus `json:"entry,omitempty"`
 }
 
-func sectionOf(p schema.ProfileUpdatedPayload, e schema.Event) Section {
-	return Section{
-		Name: p.Section, Summary: p.Summary, Confidence: p.Confidence, Project: e.Project, Actor: e.Actor,
-		SessionID: e.SessionID, EntryID: p.EntryID, UpdatedAt: e.TS, Version: e.Seq,
-	}
-}
-
 // setSection plans the new summary of a section of the profile.
 func (p *planner) setSection(x proposal) error {
 	return p.emit(x.key, x.at, schema.ProfileUpdatedPayload{

@@ -88,13 +88,6 @@ func (d *Document) section(name string) *DocumentSection {
 	}[name]
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // sectionPlaces says where a document has each section of the profile.

@@ -217,3 +217,12 @@ func (e Entity) merged(id string, p schema.TaskMergedPayload, at time.Time) Enti
 	e.Aliases, e.Blockers, e.Suggestions, e.DoneReport, e.BlockedFrom = nil, nil, nil, nil, ""
 	return e
 }
+
+// initialStatus returns the initial status of a task if the entry reports the given one. Blocked and cancelled are
+// reached by a transition. No task begins as done.
+func initialStatus(status schema.TaskStatus) schema.TaskStatus {
+	if status == schema.TaskInProgress || status == schema.TaskDone {
+		return schema.TaskInProgress
+	}
+	return schema.TaskPending
+}

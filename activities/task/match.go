@@ -193,11 +193,3 @@ func dice(a, b []string) float64 {
 	}
 	return 2 * float64(shared) / float64(len(a)+len(b))
 }
-
-// clip shortens a text for an error message.
-func clip(s string) string {
-	if runes := []rune(s); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return s
-}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"axiommind/schema"
 )
 
@@ -165,68 +163,5 @@ func notesOf(entries []schema.Entry) []schema.Entry {
 	return notes
 }
 
-func titleOf(e schema.Entry) string {
-	if strings.TrimSpace(e.Task.Title) != "" {
-		return e.Task.Title
-	}
-	return e.Title
-}
-
-func clipTitle(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) <= MaxTitle {
-		return s
-	}
-	if runes := []rune(s); len(runes) > MaxTitle {
-		return string(runes[:MaxTitle])
-	}
-	return s
-}
-
-func isID(s string) bool {
-	_, err := uuid.Parse(s)
-	return err == nil && len(s) == 36
-}
-
-// emit plans an event under a dedupe key that names the act.
-func (p *planner) emit(key string, payload any) error {
-	event, err := schema.NewEvent(payload, schema.Event{
-		TS: p.at, Actor: p.actor, SessionID: p.session, Project: p.overlay.project, BuildID: p.build, DedupeKey: key,
-	})
-	if err != nil {
-		return err
-	}
-	if id, ok := endedBy(payload); ok {
-		p.ended = append(p.ended, id)
-	}
-	return p.overlay.plan(event)
-}
-
-// changeKey returns the dedupe key of a change that the current entry or command makes.
-func (p *planner) changeKey(change ...string) string {
-	if p.act.RequestID == "" {
-		return schema.TaskOfEntryKey(p.overlay.project, p.act.EntryID, change...)
-	}
-	p.changes++
-	return schema.TaskOfCommandKey(p.overlay.project, p.act.RequestID, p.changes-1)
-}
-
-func (p *planner) entityKey(kind schema.EntityType, id string) string {
-	return schema.EntityKey(p.overlay.project, schema.EntityRef{Type: kind, ID: id})
-}
-
 // instant returns the time with the precision of the tables.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-func (p *planner) reject(task Entity, to schema.TaskStatus, rejection string, blockers []schema.Blocker) error {
-	change := []string{"rejected", rejection}
-	if to != "" {
-		change = append(change, string(to))
-	}
-	for _, b := range blockers {
-		change = append(change, orElse(b.ID, schema.HashText(b.Text)))
-	}
-	return p.emit(p.changeKey(change...), schema.TaskTransitionRejectedPayload{
-		Act: p.act, TaskID: task.ID, From: task.TaskStatus, To: to, Rejection: rejection, Blockers: blockers,
-	})
-}

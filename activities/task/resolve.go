@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	language "axiommind/activities/text"
 	"axiommind/schema"
@@ -67,17 +66,6 @@ func (p *planner) apply(ctx context.Context, e schema.Entry, id, title string, c
 		}
 	}
 	return p.unblockWaiting(ctx)
-}
-
-func (p *planner) task(id string) Entity { return p.overlay.entities[id] }
-
-// initialStatus returns the initial status of a task if the entry reports the given one. Blocked and cancelled are
-// reached by a transition. No task begins as done.
-func initialStatus(status schema.TaskStatus) schema.TaskStatus {
-	if status == schema.TaskInProgress || status == schema.TaskDone {
-		return schema.TaskInProgress
-	}
-	return schema.TaskPending
 }
 
 func (p *planner) create(e schema.Entry, key Key, matches []Match) error {
@@ -289,14 +277,6 @@ func (p *planner) unresolved(texts []string) []schema.Blocker {
 // mayReopen reports whether the entry proves that a closed task is open again.
 func (p *planner) mayReopen(e schema.Entry, task Entity) bool {
 	return e.EvidenceAligned && !olderThan(e.OccurredAt, task.ClosedAt)
-}
-
-// olderThan compares whole days if only the day is known: the date of a session is midnight.
-func olderThan(occurred, closed time.Time) bool {
-	if day := closed.Truncate(24 * time.Hour); occurred.Equal(occurred.Truncate(24 * time.Hour)) {
-		closed = day
-	}
-	return occurred.Before(closed)
 }
 
 func (p *planner) rejectionReason(e schema.Entry, task Entity, to schema.TaskStatus) string {
