@@ -219,15 +219,13 @@ func (a *App) Answers(cmd *cobra.Command, results ...any) {
 }
 
 // take keeps the result of a call.
-func (r *Answer) take(v any, people func(io.Writer) error) error {
+func (r *Answer) take(v any, people func(*strings.Builder)) {
 	r.Value, r.answered = v, true
-	if v != nil {
-		return nil
+	if v == nil {
+		var said strings.Builder
+		people(&said)
+		r.None = said.String()
 	}
-	var said strings.Builder
-	err := people(&said)
-	r.None = said.String()
-	return err
 }
 
 // idSpace is the namespace of the ids that calls with a key make.

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func (p *Page) Ask() int { return p.Limit + 1 }
 
 // List prints the command's rows of a page, of which one extra may have been read. If so, a line below shows how to see the next ones.
 // With JSON output that line goes to stderr.
-func List[T any](a *App, cmd *cobra.Command, p *Page, rows []T, none string, people func(w io.Writer, rows []T) error) error {
+func List[T any](a *App, cmd *cobra.Command, p *Page, rows []T, none string, people func(b *strings.Builder, rows []T)) error {
 	more := len(rows) > p.Limit
 	rows = rows[:min(len(rows), p.Limit)]
 	if rows == nil {
@@ -110,22 +109,25 @@ func List[T any](a *App, cmd *cobra.Command, p *Page, rows []T, none string, peo
 	if len(rows) == 0 && p.Offset == 0 {
 		none = cmp.Or(a.EmptyProject(cmd), none)
 	}
-	if err := a.Print(rows, func(w io.Writer) error { return p.Print(w, len(rows), none, func() error { return people(w, rows) }) }); err != nil {
+	err := a.Print(rows, func(b *strings.Builder) {
+		if len(rows) > 0 {
+			people(b, rows)
+		} else {
+			p.SayNone(b, none)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return a.Closing(p, len(rows), more)
 }
 
-// Print prints the rows, or the text none if there are no rows.
-func (p *Page) Print(w io.Writer, rows int, none string, people func() error) error {
-	switch {
-	case rows > 0:
-		return people()
-	case p.Offset > 0:
+// SayNone writes the text for a page without rows.
+func (p *Page) SayNone(b *strings.Builder, none string) {
+	if p.Offset > 0 {
 		none = fmt.Sprintf("nothing is left after the first %d", p.Offset)
 	}
-	_, err := fmt.Fprintln(w, none)
-	return err
+	fmt.Fprintln(b, none)
 }
 
 // Closing prints that there are more rows.

@@ -59,18 +59,20 @@ func OriginText(v tier.VersionLine) string {
 	return string(v.Origin)
 }
 
-// Print writes v as JSON, or calls people to write text, depending on --output. The result of a call is kept.
-func (a *App) Print(v any, people func(w io.Writer) error) error {
-	if a.answer != nil {
-		return a.answer.take(v, people)
+// Print writes v as JSON, or the text for people, depending on --output. The result of a call is kept.
+func (a *App) Print(v any, people func(b *strings.Builder)) error {
+	var err error
+	switch {
+	case a.answer != nil:
+		a.answer.take(v, people)
+	case a.Output == OutputJSON:
+		err = Encode(a.Exact, v)
+	default:
+		var b strings.Builder
+		people(&b)
+		_, err = io.WriteString(a.Out, b.String())
 	}
-	if a.Output == OutputJSON {
-		if err := Encode(a.Exact, v); err != nil {
-			return fmt.Errorf("write output: %w", err)
-		}
-		return nil
-	}
-	if err := people(a.Out); err != nil {
+	if err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
 	return nil
@@ -195,9 +197,9 @@ func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
 }
 
 // NewTable returns a table without borders.
-func NewTable(w io.Writer, header ...string) grid {
+func NewTable(b *strings.Builder, header ...string) grid {
 	t := table.NewWriter()
-	t.SetOutputMirror(w)
+	t.SetOutputMirror(b)
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "

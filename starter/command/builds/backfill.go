@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -107,9 +106,9 @@ func planBackfill(ctx context.Context, a *command.App, o *backfillOptions) error
 	return a.Print(plan, plan.print)
 }
 
-func (p backfillPlan) print(w io.Writer) error {
+func (p backfillPlan) print(b *strings.Builder) {
 	if len(p.Sessions) > 0 {
-		t := command.NewTable(w, "session", "project", "user", "latest build", "extracted with", "prompt")
+		t := command.NewTable(b, "session", "project", "user", "latest build", "extracted with", "prompt")
 		for _, s := range p.Sessions[:min(len(p.Sessions), command.MaxTableRows)] {
 			t.AppendRow([]any{
 				command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), command.OneLine(s.User, 40), command.ShortID(s.BuildID), command.OneLine(modelText(s.Extractor), 60), s.Extractor.PromptVersion,
@@ -117,13 +116,10 @@ func (p backfillPlan) print(w io.Writer) error {
 		}
 		t.Render()
 	}
-	var b strings.Builder
 	if more := len(p.Sessions) - command.MaxTableRows; more > 0 {
-		command.Say(&b, "and %d more: --output json lists all\n", more)
+		command.Say(b, "and %d more: --output json lists all\n", more)
 	}
-	command.Say(&b, "would extract from %s with %s, prompt %s\n", command.Plural(len(p.Sessions), "session", "sessions"), modelText(p.Extractor), p.Extractor.PromptVersion)
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Say(b, "would extract from %s with %s, prompt %s\n", command.Plural(len(p.Sessions), "session", "sessions"), modelText(p.Extractor), p.Extractor.PromptVersion)
 }
 
 func modelText(x schema.Extractor) string { return x.Provider + "/" + x.Model }
@@ -205,9 +201,9 @@ func (r *BackfillReport) add(listed batch.Report) {
 }
 
 // Print writes the report for people.
-func (r BackfillReport) Print(w io.Writer) error {
+func (r BackfillReport) Print(b *strings.Builder) {
 	if len(r.Sessions) > 0 {
-		t := command.NewTable(w, "session", "project", "status", "build", "entries", "new", "superseded", "restored", "reason")
+		t := command.NewTable(b, "session", "project", "status", "build", "entries", "new", "superseded", "restored", "reason")
 		for _, s := range r.Sessions[:min(len(r.Sessions), command.MaxTableRows)] {
 			t.AppendRow([]any{
 				command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), s.Status, cmp.Or(command.ShortID(s.BuildID), "-"), s.Counts.Entries, s.Counts.NewEntries,
@@ -216,9 +212,8 @@ func (r BackfillReport) Print(w io.Writer) error {
 		}
 		t.Render()
 	}
-	var b strings.Builder
 	if more := len(r.Sessions) - command.MaxTableRows; more > 0 {
-		command.Say(&b, "and %d more: --output json lists all\n", more)
+		command.Say(b, "and %d more: --output json lists all\n", more)
 	}
 	statuses, sum, usage := map[string]int{}, schema.BuildCounts{}, schema.Usage{}
 	for _, s := range r.Sessions {
@@ -231,16 +226,14 @@ func (r BackfillReport) Print(w io.Writer) error {
 	if len(r.Sessions) == 0 {
 		b.WriteString("nothing to do: the worker's extractor has extracted from all of these sessions\n")
 	} else {
-		command.Say(&b, "extracted from %s%s: %s new, %d superseded, %d active again\n", command.Plural(len(r.Sessions), "session", "sessions"),
+		command.Say(b, "extracted from %s%s: %s new, %d superseded, %d active again\n", command.Plural(len(r.Sessions), "session", "sessions"),
 			countsOf(statuses), command.Plural(sum.NewEntries, "entry", "entries"), sum.SupersededEntries, sum.RestoredEntries)
-		command.Say(&b, "model: %d calls, %d tokens in, %d out", usage.Calls, usage.InputTokens, usage.OutputTokens+usage.ThoughtTokens)
+		command.Say(b, "model: %d calls, %d tokens in, %d out", usage.Calls, usage.InputTokens, usage.OutputTokens+usage.ThoughtTokens)
 		if usage.CostUSD > 0 {
-			command.Say(&b, ", $%.4f", usage.CostUSD)
+			command.Say(b, ", $%.4f", usage.CostUSD)
 		}
 		b.WriteString("\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // Outcome returns the command's error if a session failed.

@@ -2,7 +2,7 @@ package builds
 
 import (
 	"context"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +33,8 @@ func batchesCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printBatches(w io.Writer, list []batch.Summary) error {
-	t := command.NewTable(w, "batch", "begun", "latest outcome", "sessions", "passed over", "ended", "failed", "state")
+func printBatches(b *strings.Builder, list []batch.Summary) {
+	t := command.NewTable(b, "batch", "begun", "latest outcome", "sessions", "passed over", "ended", "failed", "state")
 	t.SetColumnConfigs(command.RightAligned(4, 7))
 	for _, s := range list {
 		state := "under way or stopped"
@@ -44,5 +44,4 @@ func printBatches(w io.Writer, list []batch.Summary) error {
 		t.AppendRow([]any{command.OneLine(s.Batch, 60), command.When(s.Began), command.When(s.Latest), s.Items, s.PassedOver, s.Ended, s.Failed, state})
 	}
 	t.Render()
-	return nil
 }

@@ -3,7 +3,7 @@ package builds
 
 import (
 	"context"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -25,7 +25,7 @@ func Commands(a *command.App) []*cobra.Command {
 // summary makes the command print the summaries that summarize returns for the time since --since. The noun names the things
 // that are summed up.
 func summary[T any](a *command.App, cmd *cobra.Command, since, noun string, summarize func(context.Context, driver.Conn, time.Time) ([]T, error),
-	printed func(io.Writer, []T) error,
+	printed func(*strings.Builder, []T),
 ) *cobra.Command {
 	from := cmd.Flags().String("since", since, noun+" that started since: 7d, 12h, 2026-11-01 or a time")
 	a.Answers(cmd, []T{})
@@ -42,6 +42,6 @@ func summary[T any](a *command.App, cmd *cobra.Command, since, noun string, summ
 		if err != nil {
 			return err
 		}
-		return a.Print(append([]T{}, rows...), func(w io.Writer) error { return printed(w, rows) })
+		return a.Print(append([]T{}, rows...), func(b *strings.Builder) { printed(b, rows) })
 	})
 }

@@ -3,7 +3,7 @@ package builds
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -30,12 +30,12 @@ func daysCommand(a *command.App) *cobra.Command {
 	}, printDays)
 }
 
-func printDays(w io.Writer, days []build.Day) error {
+func printDays(b *strings.Builder, days []build.Day) {
 	if len(days) == 0 {
-		_, err := fmt.Fprintln(w, "nothing happened in this time")
-		return err
+		fmt.Fprintln(b, "nothing happened in this time")
+		return
 	}
-	t := command.NewTable(w, "day", "success", "partial", "empty", "failed", "unfinished", "new entries", "verified", "certified", "tokens in", "tokens out", "cost", "median s", "longest wait s")
+	t := command.NewTable(b, "day", "success", "partial", "empty", "failed", "unfinished", "new entries", "verified", "certified", "tokens in", "tokens out", "cost", "median s", "longest wait s")
 	t.SetColumnConfigs(command.RightAligned(2, 14))
 	for _, d := range days {
 		cost := "-"
@@ -46,5 +46,4 @@ func printDays(w io.Writer, days []build.Day) error {
 			cost, fmt.Sprintf("%.1f", d.MedianSeconds), fmt.Sprintf("%.1f", d.MaxWait)})
 	}
 	t.Render()
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,19 +29,18 @@ func diffCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return asUsage(err, build.ErrNotFound, clickhouse.ErrAmbiguous, build.ErrOtherSession)
 		}
-		return a.Print(d, func(w io.Writer) error { return printDiff(w, d) })
+		return a.Print(d, func(b *strings.Builder) { printDiff(b, d) })
 	})
 }
 
-func printDiff(w io.Writer, d build.Diff) error {
-	var b strings.Builder
-	command.Say(&b, "session  %s of project %s\n", d.A.SessionID, d.A.Project)
+func printDiff(b *strings.Builder, d build.Diff) {
+	command.Say(b, "session  %s of project %s\n", d.A.SessionID, d.A.Project)
 	for _, side := range []struct {
 		name string
 		s    build.Side
 	}{{"A", d.A}, {"B", d.B}} {
 		x := side.s.Extractor
-		command.Say(&b, "%s        build %s (no. %d, %s), %s, prompt %s (%s), schema %s", side.name, command.ShortID(side.s.BuildID), side.s.Ordinal, side.s.Status,
+		command.Say(b, "%s        build %s (no. %d, %s), %s, prompt %s (%s), schema %s", side.name, command.ShortID(side.s.BuildID), side.s.Ordinal, side.s.Status,
 			modelText(x), x.PromptVersion, x.PromptHash, x.SchemaVersion)
 		if x.Tools {
 			b.WriteString(", with tools")
@@ -53,21 +51,15 @@ func printDiff(w io.Writer, d build.Diff) error {
 		b.WriteString("both have the same extractor\n")
 	}
 	b.WriteString("\n")
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return err
-	}
-	t := command.NewTable(w, "", "A", "B")
+	t := command.NewTable(b, "", "A", "B")
 	for _, row := range numbersOf(d) {
 		t.AppendRow([]any{row[0], row[1], row[2]})
 	}
 	t.Render()
-	b.Reset()
-	command.Say(&b, "\n%s only in A, %d only in B, %d changed, %d the same\n", command.Plural(len(d.OnlyA), "entry", "entries"), len(d.OnlyB), len(d.Changed), d.Same)
-	sayOnly(&b, "only in A", "-", d.OnlyA)
-	sayOnly(&b, "only in B", "+", d.OnlyB)
-	sayChanged(&b, d.Changed)
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Say(b, "\n%s only in A, %d only in B, %d changed, %d the same\n", command.Plural(len(d.OnlyA), "entry", "entries"), len(d.OnlyB), len(d.Changed), d.Same)
+	sayOnly(b, "only in A", "-", d.OnlyA)
+	sayOnly(b, "only in B", "+", d.OnlyB)
+	sayChanged(b, d.Changed)
 }
 
 // numbersOf returns the numbers of both builds, side by side.

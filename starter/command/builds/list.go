@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,8 +65,8 @@ func listCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printBuilds(w io.Writer, runs []build.Run) error {
-	t := command.NewTable(w, "build", "session", "project", "status", "started", "took", "entries", "failed at", "class")
+func printBuilds(b *strings.Builder, runs []build.Run) {
+	t := command.NewTable(b, "build", "session", "project", "status", "started", "took", "entries", "failed at", "class")
 	for _, r := range runs {
 		t.AppendRow([]any{
 			command.ShortID(r.BuildID), command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), r.Status, command.When(r.StartedAt), took(r),
@@ -74,7 +74,6 @@ func printBuilds(w io.Writer, runs []build.Run) error {
 		})
 	}
 	t.Render()
-	return nil
 }
 
 func took(r build.Run) string {

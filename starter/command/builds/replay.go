@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,7 +31,7 @@ func replayCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return asUsage(err, build.ErrNotFound, clickhouse.ErrAmbiguous, build.ErrUnfinished)
 		}
-		if err := a.Print(replayed, func(w io.Writer) error { return printReplay(w, replayed) }); err != nil {
+		if err := a.Print(replayed, func(b *strings.Builder) { printReplay(b, replayed) }); err != nil {
 			return err
 		}
 		if n := len(replayed.Differences); n > 0 {
@@ -52,42 +51,39 @@ func asUsage(err error, mistakes ...error) error {
 	return err
 }
 
-func printReplay(w io.Writer, r build.Replayed) error {
-	var b strings.Builder
-	command.Say(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
-	command.Say(&b, "status     %s", r.Status)
+func printReplay(b *strings.Builder, r build.Replayed) {
+	command.Say(b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
+	command.Say(b, "status     %s", r.Status)
 	if r.FailedStep != "" {
-		command.Say(&b, " in %s: replayed up to there", r.FailedStep)
+		command.Say(b, " in %s: replayed up to there", r.FailedStep)
 	}
-	command.Say(&b, "\nmade with  %s\n", r.ExtractorModel)
-	command.Say(&b, "read       %s of %s, no model asked\n", command.Plural(r.Answers, "recorded answer", "recorded answers"), command.Plural(r.Windows, "window", "windows"))
-	command.Say(&b, "compared   %s and %s of entries and of the build", command.Plural(r.Events, "event", "events"), command.Plural(r.Rows, "row", "rows"))
+	command.Say(b, "\nmade with  %s\n", r.ExtractorModel)
+	command.Say(b, "read       %s of %s, no model asked\n", command.Plural(r.Answers, "recorded answer", "recorded answers"), command.Plural(r.Windows, "window", "windows"))
+	command.Say(b, "compared   %s and %s of entries and of the build", command.Plural(r.Events, "event", "events"), command.Plural(r.Rows, "row", "rows"))
 	if r.Replaced > 0 {
-		command.Say(&b, "; %s since replaced by later events", command.Plural(r.Replaced, "row was", "rows were"))
+		command.Say(b, "; %s since replaced by later events", command.Plural(r.Replaced, "row was", "rows were"))
 	}
-	command.Say(&b, "\nleft out   %s: they depend on more than the build\n", strings.Join(r.NotCompared, ", "))
+	command.Say(b, "\nleft out   %s: they depend on more than the build\n", strings.Join(r.NotCompared, ", "))
 	for _, note := range r.Notes {
-		command.Say(&b, "note       %s\n", note)
+		command.Say(b, "note       %s\n", note)
 	}
 	if len(r.Differences) == 0 {
 		b.WriteString("differ     none\n")
 	} else {
-		command.Say(&b, "differ     %d\n", len(r.Differences))
+		command.Say(b, "differ     %d\n", len(r.Differences))
 	}
 	for _, d := range r.Differences[:min(len(r.Differences), command.MaxListed)] {
-		command.Say(&b, "\n%s %s: %s\n", d.In, command.OneLine(d.Key, 160), string(d.What))
+		command.Say(b, "\n%s %s: %s\n", d.In, command.OneLine(d.Key, 160), string(d.What))
 		for _, f := range d.Fields[:min(len(d.Fields), maxFields)] {
-			command.Say(&b, "  %s\n    recorded  %s\n    replayed  %s\n", f.Field, command.OneLine(quotedOrNone(f.Recorded), 200), command.OneLine(quotedOrNone(f.Replayed), 200))
+			command.Say(b, "  %s\n    recorded  %s\n    replayed  %s\n", f.Field, command.OneLine(quotedOrNone(f.Recorded), 200), command.OneLine(quotedOrNone(f.Replayed), 200))
 		}
 		if more := len(d.Fields) - maxFields; more > 0 {
-			command.Say(&b, "  and %d more fields: --output json lists all\n", more)
+			command.Say(b, "  and %d more fields: --output json lists all\n", more)
 		}
 	}
 	if more := len(r.Differences) - command.MaxListed; more > 0 {
-		command.Say(&b, "and %d more: --output json lists all\n", more)
+		command.Say(b, "and %d more: --output json lists all\n", more)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func quotedOrNone(text string) string {

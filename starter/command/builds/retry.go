@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -211,9 +210,9 @@ func (p retryPlan) refusal() error {
 	return command.Usagef("nothing to retry: %s", b.String())
 }
 
-func (p retryPlan) print(w io.Writer) error {
+func (p retryPlan) print(b *strings.Builder) {
 	if len(p.Builds) > 0 {
-		t := command.NewTable(w, "build", "session", "project", "status", "started", "class", "why")
+		t := command.NewTable(b, "build", "session", "project", "status", "started", "class", "why")
 		for _, r := range p.Builds[:min(len(p.Builds), command.MaxTableRows)] {
 			t.AppendRow([]any{
 				command.ShortID(r.BuildID), command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), r.Status, command.When(r.StartedAt), cmp.Or(string(r.Class), "-"), r.why(),
@@ -221,18 +220,15 @@ func (p retryPlan) print(w io.Writer) error {
 		}
 		t.Render()
 	}
-	var b strings.Builder
 	if more := len(p.Builds) - command.MaxTableRows; more > 0 {
-		command.Say(&b, "and %d more: --output json lists all\n", more)
+		command.Say(b, "and %d more: --output json lists all\n", more)
 	}
 	classes := map[string]int{}
 	for _, r := range p.Builds {
 		classes[cmp.Or(string(r.Class), string(r.Status))]++
 	}
-	command.Say(&b, "would retry %s%s\n", command.Plural(len(p.Builds), "build", "builds"), countsOf(classes))
-	writeSkipped(&b, p.LeftAlone)
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Say(b, "would retry %s%s\n", command.Plural(len(p.Builds), "build", "builds"), countsOf(classes))
+	writeSkipped(b, p.LeftAlone)
 }
 
 // why returns the reason for the retry.
@@ -410,9 +406,9 @@ func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (re
 	return report, nil
 }
 
-func (r retryReport) Print(w io.Writer) error {
+func (r retryReport) Print(b *strings.Builder) {
 	if len(r.Builds) > 0 {
-		t := command.NewTable(w, "build", "session", "status", "new build", "entries", "new", "reason")
+		t := command.NewTable(b, "build", "session", "status", "new build", "entries", "new", "reason")
 		for _, one := range r.Builds[:min(len(r.Builds), command.MaxTableRows)] {
 			t.AppendRow([]any{
 				command.ShortID(one.BuildID), command.ShownSession(one.SessionID), one.Status, one.newBuild(), one.Counts.Entries, one.Counts.NewEntries,
@@ -421,9 +417,8 @@ func (r retryReport) Print(w io.Writer) error {
 		}
 		t.Render()
 	}
-	var b strings.Builder
 	if more := len(r.Builds) - command.MaxTableRows; more > 0 {
-		command.Say(&b, "and %d more: --output json lists all\n", more)
+		command.Say(b, "and %d more: --output json lists all\n", more)
 	}
 	statuses := map[string]int{}
 	for _, one := range r.Builds {
@@ -432,11 +427,9 @@ func (r retryReport) Print(w io.Writer) error {
 	if len(r.Builds) == 0 {
 		b.WriteString("nothing to retry\n")
 	} else {
-		command.Say(&b, "retried %s%s\n", command.Plural(len(r.Builds), "build", "builds"), countsOf(statuses))
+		command.Say(b, "retried %s%s\n", command.Plural(len(r.Builds), "build", "builds"), countsOf(statuses))
 	}
-	writeSkipped(&b, r.LeftAlone)
-	_, err := io.WriteString(w, b.String())
-	return err
+	writeSkipped(b, r.LeftAlone)
 }
 
 // newBuild describes the build that the retry created.

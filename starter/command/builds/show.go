@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func showCommand(a *command.App) *cobra.Command {
 				shown.Counts = shown.Progress.Counts
 			}
 		}
-		return a.Print(shown, func(w io.Writer) error { return printBuild(w, shown) })
+		return a.Print(shown, func(b *strings.Builder) { printBuild(b, shown) })
 	})
 }
 
@@ -137,31 +136,25 @@ func redactedText(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func printBuild(w io.Writer, d shownBuild) error {
+func printBuild(b *strings.Builder, d shownBuild) {
 	r := d.Run
-	var b strings.Builder
-	command.Say(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
-	command.Say(&b, "project    %s\n", r.Project)
-	printOutcome(&b, d)
-	command.Say(&b, "source     %s\n", sourceText(r.Source))
-	command.Say(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
-	command.Say(&b, "took       %s, from %s\n", took(r), command.When(r.StartedAt))
+	command.Say(b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
+	command.Say(b, "project    %s\n", r.Project)
+	printOutcome(b, d)
+	command.Say(b, "source     %s\n", sourceText(r.Source))
+	command.Say(b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
+	command.Say(b, "took       %s, from %s\n", took(r), command.When(r.StartedAt))
 	if r.FinishedAt == nil {
-		printSoFar(&b, d)
+		printSoFar(b, d)
 	} else {
-		printCounts(&b, r)
+		printCounts(b, r)
 	}
-	if err := facts.SayOfBuild(&b, d.Facts); err != nil {
-		return err
-	}
+	facts.SayOfBuild(b, d.Facts)
 	b.WriteString("\n")
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return err
-	}
 	if r.FinishedAt != nil {
-		printSteps(w, d.Metrics)
+		printSteps(b, d.Metrics)
 	}
-	return printProblems(w, d)
+	printProblems(b, d)
 }
 
 // printSoFar prints the progress of a running build and leaves out unknown counts.
@@ -222,8 +215,8 @@ func printCounts(b *strings.Builder, r build.Run) {
 	b.WriteString("\n")
 }
 
-func printSteps(w io.Writer, metrics []schema.StepMetric) {
-	t := command.NewTable(w, "step", "ms", "result")
+func printSteps(b *strings.Builder, metrics []schema.StepMetric) {
+	t := command.NewTable(b, "step", "ms", "result")
 	for _, m := range metrics {
 		result := "ok"
 		if !m.Success {
@@ -247,14 +240,11 @@ func sourceText(s schema.Source) string {
 }
 
 // printProblems lists each lost item with its reason. A remedy that several items share is printed once after them.
-func printProblems(w io.Writer, d shownBuild) error {
-	var b strings.Builder
+func printProblems(b *strings.Builder, d shownBuild) {
 	for i, p := range d.Problems {
-		command.Say(&b, "%s: %s\n", command.OneLine(p.Where, 120), command.OneLine(p.Reason, 200))
+		command.Say(b, "%s: %s\n", command.OneLine(p.Where, 120), command.OneLine(p.Reason, 200))
 		if p.Retry != "" && (i+1 == len(d.Problems) || d.Problems[i+1].Retry != p.Retry) {
-			command.Say(&b, "  -> %s\n", p.Retry)
+			command.Say(b, "  -> %s\n", p.Retry)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

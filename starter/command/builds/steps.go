@@ -3,7 +3,7 @@ package builds
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -26,12 +26,12 @@ func stepsCommand(a *command.App) *cobra.Command {
 	}, printStepSummaries)
 }
 
-func printStepSummaries(w io.Writer, steps []build.StepSummary) error {
+func printStepSummaries(b *strings.Builder, steps []build.StepSummary) {
 	if len(steps) == 0 {
-		_, err := fmt.Fprintln(w, "no step has ended yet")
-		return err
+		fmt.Fprintln(b, "no step has ended yet")
+		return
 	}
-	t := command.NewTable(w, "step", "runs", "failed", "median ms", "p95 ms", "total s", "last")
+	t := command.NewTable(b, "step", "runs", "failed", "median ms", "p95 ms", "total s", "last")
 	for _, s := range steps {
 		t.AppendRow([]any{
 			s.Step, s.Runs, s.Failed, fmt.Sprintf("%.0f", s.MedianMS), fmt.Sprintf("%.0f", s.P95MS),
@@ -39,5 +39,4 @@ func printStepSummaries(w io.Writer, steps []build.StepSummary) error {
 		})
 	}
 	t.Render()
-	return nil
 }

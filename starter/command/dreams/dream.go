@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -73,7 +72,7 @@ func dream(ctx context.Context, a *command.App, o *command.Owner, in schema.Deep
 	if err := out.explain(ctx, conn); err != nil {
 		return err
 	}
-	if err := a.Print(out, func(w io.Writer) error { return printDreamt(w, o, out) }); err != nil {
+	if err := a.Print(out, func(b *strings.Builder) { printDreamt(b, o, out) }); err != nil {
 		return err
 	}
 	if out.Result.Status == schema.DreamIsRefused {
@@ -175,31 +174,30 @@ func (d *Dreamt) compose(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-func printDreamt(w io.Writer, o *command.Owner, d Dreamt) error {
-	var b strings.Builder
+func printDreamt(b *strings.Builder, o *command.Owner, d Dreamt) {
 	r := d.Result
 	switch r.Status {
 	case schema.DreamSkipped:
-		command.Say(&b, "no dream of %s for %s: %s\n", o.String(), r.Date, r.Reason)
+		command.Say(b, "no dream of %s for %s: %s\n", o.String(), r.Date, r.Reason)
 	case schema.DreamIsRefused:
-		command.Say(&b, "the dream of %s for %s was refused: %s\n", o.String(), r.Date, r.Reason)
-		command.Say(&b, "core memory stays as it is: version %d\n", r.Version)
+		command.Say(b, "the dream of %s for %s was refused: %s\n", o.String(), r.Date, r.Reason)
+		command.Say(b, "core memory stays as it is: version %d\n", r.Version)
 	case schema.DreamUnchanged:
-		command.Say(&b, "dreamt of %s for %s; core memory stays as it is, version %d, %s\n", o.String(), r.Date, r.Version, command.Plural(r.Items, "item", "items"))
+		command.Say(b, "dreamt of %s for %s; core memory stays as it is, version %d, %s\n", o.String(), r.Date, r.Version, command.Plural(r.Items, "item", "items"))
 	case schema.DreamDry:
-		command.Say(&b, "a dream of %s for %s would make this of version %d\n", o.String(), r.Date, r.Parent)
+		command.Say(b, "a dream of %s for %s would make this of version %d\n", o.String(), r.Date, r.Parent)
 	default:
-		command.Say(&b, "dreamt of %s for %s: core memory has version %d\n", o.String(), r.Date, r.Version)
+		command.Say(b, "dreamt of %s for %s: core memory has version %d\n", o.String(), r.Date, r.Version)
 	}
 	if r.Dreams > 1 {
-		command.Say(&b, "it took %d dreams, the oldest days first\n", r.Dreams)
+		command.Say(b, "it took %d dreams, the oldest days first\n", r.Dreams)
 	}
 	if d.Diff != "" {
 		b.WriteString("\n")
-		command.Block(&b, "  │ ", d.Diff)
+		command.Block(b, "  │ ", d.Diff)
 	}
 	if r.Status != schema.DreamSkipped && r.Status != schema.DreamIsRefused {
-		command.Say(&b, "\n%s: %d new, %d dropped, %d left out by the answer and kept\n", command.Plural(r.Items, "item", "items"), r.Added, r.Dropped, r.Carried)
+		command.Say(b, "\n%s: %d new, %d dropped, %d left out by the answer and kept\n", command.Plural(r.Items, "item", "items"), r.Added, r.Dropped, r.Carried)
 	}
 	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
 		var items []schema.DroppedItem
@@ -208,23 +206,21 @@ func printDreamt(w io.Writer, o *command.Owner, d Dreamt) error {
 				items = append(items, item)
 			}
 		}
-		sayDropped(&b, from, items)
+		sayDropped(b, from, items)
 	}
 	if lines := strings.Split(strings.TrimSpace(d.Diary), "\n"); d.Diary != "" {
 		b.WriteString("\ndiary\n")
-		command.Block(&b, "  │ ", strings.Join(lines[:min(diaryShown, len(lines))], "\n"))
+		command.Block(b, "  │ ", strings.Join(lines[:min(diaryShown, len(lines))], "\n"))
 		if more := len(lines) - diaryShown; more > 0 {
-			command.Say(&b, "  and %s more\n", command.Plural(more, "line", "lines"))
+			command.Say(b, "  and %s more\n", command.Plural(more, "line", "lines"))
 		}
 	}
 	switch {
 	case r.Status == schema.DreamDry && r.Next != "":
-		command.Say(&b, "\nnothing was changed; the days from %s on are left for another dream\n", r.Next)
+		command.Say(b, "\nnothing was changed; the days from %s on are left for another dream\n", r.Next)
 	case r.Status == schema.DreamDry:
 		b.WriteString("\nnothing was changed\n")
 	case r.Files != "":
-		command.Say(&b, "\nthe files are not written yet: %s; the worker keeps trying\n", r.Files)
+		command.Say(b, "\nthe files are not written yet: %s; the worker keeps trying\n", r.Files)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -3,7 +3,7 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +34,8 @@ func dreamListCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printDreams(w io.Writer, dreams []tier.Dream) error {
-	t := command.NewTable(w, "dream", "date", "ended", "status", "version", "days", "carried", "reason")
+func printDreams(b *strings.Builder, dreams []tier.Dream) {
+	t := command.NewTable(b, "dream", "date", "ended", "status", "version", "days", "carried", "reason")
 	t.SetColumnConfigs(command.RightAligned(5, 7))
 	for _, d := range dreams {
 		version := "-"
@@ -45,5 +45,4 @@ func printDreams(w io.Writer, dreams []tier.Dream) error {
 		t.AppendRow([]any{d.Ordinal, d.Date, command.When(d.At), d.Status, version, len(d.Days), d.Carried, command.OneLine(d.Reason, 80)})
 	}
 	t.Render()
-	return nil
 }

@@ -3,7 +3,6 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ func dreamShowCommand(a *command.App) *cobra.Command {
 			case d.Ordinal == 0:
 				_, _ = fmt.Fprintln(a.ErrOut, noDream(o))
 			}
-			return a.Print(command.OrNull(d, d.Ordinal > 0), func(w io.Writer) error { return printDream(w, o, d) })
+			return a.Print(command.OrNull(d, d.Ordinal > 0), func(b *strings.Builder) { printDream(b, o, d) })
 		})
 	})
 }
@@ -90,25 +89,24 @@ func readDream(ctx context.Context, t *tier.Tables, o *command.Owner, ordinal in
 	return d, err
 }
 
-func printDream(w io.Writer, o *command.Owner, d ShownDream) error {
+func printDream(b *strings.Builder, o *command.Owner, d ShownDream) {
 	if d.Ordinal == 0 {
-		return nil
+		return
 	}
-	var b strings.Builder
-	command.Say(&b, "dream    %d of %s, for %s\nended    %s\nstatus   %s\n", d.Ordinal, o, d.Date, command.When(d.At), dreamOutcome(d.Dream))
+	command.Say(b, "dream    %d of %s, for %s\nended    %s\nstatus   %s\n", d.Ordinal, o, d.Date, command.When(d.At), dreamOutcome(d.Dream))
 	if d.Reason != "" {
-		command.Say(&b, "reason   %s\n", d.Reason)
+		command.Say(b, "reason   %s\n", d.Reason)
 	}
-	command.Say(&b, "read     %s\n", daysText(d.Days))
+	command.Say(b, "read     %s\n", daysText(d.Days))
 	if d.Version > 0 {
-		command.Say(&b, "items    %d, %d added\n", d.Items, d.Added)
+		command.Say(b, "items    %d, %d added\n", d.Items, d.Added)
 	}
 	if d.Carried > 0 {
-		command.Say(&b, "carried  %s, left out by the answer without a reason that counts\n", command.Plural(d.Carried, "item", "items"))
+		command.Say(b, "carried  %s, left out by the answer without a reason that counts\n", command.Plural(d.Carried, "item", "items"))
 	}
-	command.Say(&b, "model    %s, %s, %d tokens in, %d out", d.Model, command.Plural(d.Usage.Calls, "call", "calls"), d.Usage.InputTokens, d.Usage.OutputTokens)
+	command.Say(b, "model    %s, %s, %d tokens in, %d out", d.Model, command.Plural(d.Usage.Calls, "call", "calls"), d.Usage.InputTokens, d.Usage.OutputTokens)
 	if d.Usage.CostUSD > 0 {
-		command.Say(&b, ", $%.4f", d.Usage.CostUSD)
+		command.Say(b, ", $%.4f", d.Usage.CostUSD)
 	}
 	b.WriteString("\n")
 	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
@@ -118,14 +116,12 @@ func printDream(w io.Writer, o *command.Owner, d ShownDream) error {
 				items = append(items, item)
 			}
 		}
-		sayDropped(&b, from, items)
+		sayDropped(b, from, items)
 	}
 	if d.Diary != "" {
 		b.WriteString("\ndiary\n")
-		command.Block(&b, "  │ ", d.Diary)
+		command.Block(b, "  │ ", d.Diary)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // dreamOutcome describes how the dream ended.

@@ -3,7 +3,6 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func memoryDiffCommand(a *command.App) *cobra.Command {
 			if c.Diff == "" {
 				noDifference(a, o, c)
 			}
-			return a.Print(c, func(w io.Writer) error { return printComparison(w, c) })
+			return a.Print(c, func(b *strings.Builder) { printComparison(b, c) })
 		})
 	})
 }
@@ -112,8 +111,7 @@ func compareVersions(ctx context.Context, t *tier.Tables, o *command.Owner, give
 	return c, nil
 }
 
-func printComparison(w io.Writer, c comparison) error {
-	var b strings.Builder
+func printComparison(b *strings.Builder, c comparison) {
 	b.WriteString(endLine(c.Diff))
 	several := slices.ContainsFunc(c.Dropped, func(d droppedBy) bool { return d.Version != c.To })
 	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
@@ -124,8 +122,6 @@ func printComparison(w io.Writer, c comparison) error {
 				dropped[i].Detail = strings.TrimPrefix(fmt.Sprintf("%s (version %d)", d.Detail, d.Version), " ")
 			}
 		}
-		sayDropped(&b, from, dropped)
+		sayDropped(b, from, dropped)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -3,7 +3,7 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,13 +34,12 @@ func memoryHistoryCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printHistory(w io.Writer, versions []tier.VersionLine) error {
-	t := command.NewTable(w, "version", "when", "origin", "items", "change", "by", "reason")
+func printHistory(b *strings.Builder, versions []tier.VersionLine) {
+	t := command.NewTable(b, "version", "when", "origin", "items", "change", "by", "reason")
 	t.SetColumnConfigs(command.RightAligned(4, 5))
 	for _, v := range versions {
 		change := fmt.Sprintf("+%d −%d", v.Added, v.Removed)
 		t.AppendRow([]any{v.Version, command.When(v.At), command.OriginText(v), v.Items, change, command.OneLine(v.Actor, 40), command.OneLine(v.Reason, 80)})
 	}
 	t.Render()
-	return nil
 }

@@ -3,7 +3,7 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,16 +37,15 @@ func memoryRestoreCommand(a *command.App) *cobra.Command {
 		if err := a.Send(ctx, update, &result, schema.ErrorVersionNotFound); err != nil {
 			return err
 		}
-		return a.Print(result, func(w io.Writer) error { return printRestored(w, version, result) })
+		return a.Print(result, func(b *strings.Builder) { printRestored(b, version, result) })
 	})
 }
 
-func printRestored(w io.Writer, version int, r tier.RestoreResult) error {
+func printRestored(b *strings.Builder, version int, r tier.RestoreResult) {
 	if r.Unchanged {
-		_, err := fmt.Fprintf(w, "nothing to restore: the current version %d has the content of version %d\n", r.Version, version)
-		return err
+		fmt.Fprintf(b, "nothing to restore: the current version %d has the content of version %d\n", r.Version, version)
+		return
 	}
-	_, err := fmt.Fprintf(w, "version %d has the content of version %d: %s, %d added, %d dropped\n",
+	fmt.Fprintf(b, "version %d has the content of version %d: %s, %d added, %d dropped\n",
 		r.Version, version, command.Plural(r.Items, "item", "items"), r.Added, r.Dropped)
-	return err
 }

@@ -3,7 +3,7 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,12 +51,9 @@ func memoryShowCommand(a *command.App) *cobra.Command {
 				return err
 			}
 			shown := shownSources{core, found}
-			return a.Print(command.OrNull(shown, core.Version > 0), func(w io.Writer) error { return printSources(w, core.Items, found) })
+			return a.Print(command.OrNull(shown, core.Version > 0), func(b *strings.Builder) { printSources(b, core.Items, found) })
 		}
-		return a.Print(command.OrNull(core, core.Version > 0), func(w io.Writer) error {
-			_, err := io.WriteString(w, endLine(core.Text))
-			return err
-		})
+		return a.Print(command.OrNull(core, core.Version > 0), func(b *strings.Builder) { b.WriteString(endLine(core.Text)) })
 	})
 }
 

@@ -3,7 +3,6 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -118,25 +117,22 @@ func (s source) String() string {
 }
 
 // printSources lists the items, each with its sources, the oldest first.
-func printSources(w io.Writer, items []schema.CoreItem, found map[string]source) error {
-	var b strings.Builder
+func printSources(b *strings.Builder, items []schema.CoreItem, found map[string]source) {
 	for i, item := range items {
 		if i == 0 || item.Heading != items[i-1].Heading {
 			if i > 0 {
 				b.WriteString("\n")
 			}
 			if item.Heading != "" {
-				command.Say(&b, "%s\n", command.OneLine(tier.HeadingLine(item.Heading), 120))
+				command.Say(b, "%s\n", command.OneLine(tier.HeadingLine(item.Heading), 120))
 			}
 		}
-		command.Block(&b, "  │ ", item.Text)
+		command.Block(b, "  │ ", item.Text)
 		for _, id := range item.Sources {
-			command.Say(&b, "    %s  %s\n", command.OneLine(id, 60), found[id])
+			command.Say(b, "    %s  %s\n", command.OneLine(id, 60), found[id])
 		}
 		if len(item.Sources) == 0 {
 			b.WriteString("    no source is recorded\n")
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

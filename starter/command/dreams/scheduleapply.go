@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -68,7 +67,7 @@ func scheduleApplyCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(applied, func(w io.Writer) error { return printApplied(w, applied) })
+		return a.Print(applied, func(b *strings.Builder) { printApplied(b, applied) })
 	})
 }
 

@@ -2,7 +2,7 @@ package dreams
 
 import (
 	"context"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +30,6 @@ func scheduleListCommand(a *command.App) *cobra.Command {
 				return err
 			}
 		}
-		return a.Print(schedules, func(w io.Writer) error { return printSchedules(w, schedules) })
+		return a.Print(schedules, func(b *strings.Builder) { printSchedules(b, schedules) })
 	})
 }

@@ -3,7 +3,6 @@ package dreams
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -36,29 +35,26 @@ func (s *Schedule) next() string {
 
 func (s *Schedule) plan() string { return s.Cron + " " + s.TimeZone }
 
-func printApplied(w io.Writer, applied appliedSchedule) error {
+func printApplied(b *strings.Builder, applied appliedSchedule) {
 	s := &applied.Schedule
-	var b strings.Builder
-	command.Say(&b, "%s %s: dreams of %s at '%s' in %s, up to %s later", applied.Outcome, s.ID, s.scope(), s.Cron, s.TimeZone, s.Jitter)
+	command.Say(b, "%s %s: dreams of %s at '%s' in %s, up to %s later", applied.Outcome, s.ID, s.scope(), s.Cron, s.TimeZone, s.Jitter)
 	switch {
 	case s.Paused:
-		command.Say(&b, "; it is paused, resume it with: %s", build.Command("schedule", "resume", s.ID))
+		command.Say(b, "; it is paused, resume it with: %s", build.Command("schedule", "resume", s.ID))
 	case s.Next == nil:
 		b.WriteString("; it never runs: no such time comes")
 	default:
-		command.Say(&b, "; next %s", s.when(*s.Next))
+		command.Say(b, "; next %s", s.when(*s.Next))
 	}
 	b.WriteString("\n")
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
-func printSchedules(w io.Writer, schedules []Schedule) error {
+func printSchedules(b *strings.Builder, schedules []Schedule) {
 	if len(schedules) == 0 {
-		_, err := fmt.Fprintln(w, noSchedule)
-		return err
+		fmt.Fprintln(b, noSchedule)
+		return
 	}
-	t := command.NewTable(w, "schedule", "dreams of", "when", "next", "last", "ended", "missed", "skipped")
+	t := command.NewTable(b, "schedule", "dreams of", "when", "next", "last", "ended", "missed", "skipped")
 	t.SetColumnConfigs(command.RightAligned(7, 8))
 	for _, s := range schedules {
 		last, ended := "-", "-"
@@ -68,19 +64,16 @@ func printSchedules(w io.Writer, schedules []Schedule) error {
 		t.AppendRow([]any{s.ID, command.OneLine(s.scope(), 40), s.plan(), s.next(), last, ended, s.Missed, s.Skipped})
 	}
 	t.Render()
-	var b strings.Builder
 	for i := range schedules {
 		s := &schedules[i]
 		if len(s.Recent) > 0 && s.Recent[0].Summary != "" {
-			command.Say(&b, "%s: %s\n", s.ID, s.Recent[0].Summary)
+			command.Say(b, "%s: %s\n", s.ID, s.Recent[0].Summary)
 		}
 		if s.Paused && s.Note != "" {
-			command.Say(&b, "%s is paused: %s\n", s.ID, s.Note)
+			command.Say(b, "%s is paused: %s\n", s.ID, s.Note)
 		}
-		warn(&b, s)
+		warn(b, s)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // warn writes the lost runs and the remedy.
@@ -111,9 +104,8 @@ func (s *Schedule) mend() string {
 	return text
 }
 
-func printSchedule(w io.Writer, s *Schedule) error {
-	var b strings.Builder
-	command.Say(&b, "%s dreams of %s\n", s.ID, s.scope())
+func printSchedule(b *strings.Builder, s *Schedule) {
+	command.Say(b, "%s dreams of %s\n", s.ID, s.scope())
 	for _, line := range [][2]string{
 		{"when", fmt.Sprintf("%s, up to %s later", s.plan(), s.Jitter)},
 		{"catch-up", s.CatchUp.String()},
@@ -123,23 +115,19 @@ func printSchedule(w io.Writer, s *Schedule) error {
 		{"runs", fmt.Sprintf("%d, %d missed, %d skipped", s.Runs, s.Missed, s.Skipped)},
 	} {
 		if line[1] != "" {
-			command.Say(&b, "  %-9s %s\n", line[0], line[1])
+			command.Say(b, "  %-9s %s\n", line[0], line[1])
 		}
 	}
-	warn(&b, s)
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return err
-	}
+	warn(b, s)
 	if len(s.Recent) == 0 {
-		_, err := fmt.Fprintf(w, "it has not run yet; run it now with: %s\n", build.Command("schedule", "trigger", s.ID))
-		return err
+		fmt.Fprintf(b, "it has not run yet; run it now with: %s\n", build.Command("schedule", "trigger", s.ID))
+		return
 	}
-	t := command.NewTable(w, "scheduled", "started", "ended", "outcome", "workflow")
+	t := command.NewTable(b, "scheduled", "started", "ended", "outcome", "workflow")
 	for _, r := range s.Recent {
 		t.AppendRow([]any{s.when(r.Scheduled), s.when(r.Started), r.Status, cmp.Or(command.OneLine(r.Summary, 120), "-"), r.WorkflowID})
 	}
 	t.Render()
-	return nil
 }
 
 func (s *Schedule) reads() string {

@@ -3,7 +3,6 @@ package dreams
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -29,9 +28,8 @@ func withSchedule(ctx context.Context, a *command.App, args []string, fn func(cl
 
 // sayOf prints one line, or v as JSON.
 func sayOf(a *command.App, v any, format string, args ...any) error {
-	return a.Print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, command.Unbroken(fmt.Sprintf(format, args...)))
-		return err
+	return a.Print(v, func(b *strings.Builder) {
+		fmt.Fprintln(b, command.Unbroken(fmt.Sprintf(format, args...)))
 	})
 }
 

@@ -2,7 +2,7 @@ package dreams
 
 import (
 	"context"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
@@ -21,7 +21,7 @@ func scheduleShowCommand(a *command.App) *cobra.Command {
 			if err := s.learn(ctx, c); err != nil {
 				return err
 			}
-			return a.Print(s, func(w io.Writer) error { return printSchedule(w, s) })
+			return a.Print(s, func(b *strings.Builder) { printSchedule(b, s) })
 		})
 	})
 }

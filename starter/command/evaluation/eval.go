@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -202,7 +201,7 @@ func evalRetrieval(ctx context.Context, a *command.App, o *evalOptions) error {
 		}
 		report.Comparison = &comparison
 	}
-	if err := a.Print(report, func(w io.Writer) error { return printEval(w, o, report) }); err != nil {
+	if err := a.Print(report, func(b *strings.Builder) { printEval(b, o, report) }); err != nil {
 		return err
 	}
 	return report.verdict()

@@ -3,7 +3,6 @@ package evaluation
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"strings"
 
@@ -59,7 +58,7 @@ func evalImportCommand(a *command.App) *cobra.Command {
 		case err != nil:
 			return err
 		}
-		return a.Print(written, func(w io.Writer) error { return printImport(w, written) })
+		return a.Print(written, func(b *strings.Builder) { printImport(b, written) })
 	})
 }
 
@@ -104,29 +103,26 @@ const (
 	maxProcessed = 3
 )
 
-func printImport(w io.Writer, r eval.Written) error {
-	var b strings.Builder
-	command.Say(&b, "%s: %s\n", r.GoldSet, command.Plural(r.Questions, "question", "questions"))
+func printImport(b *strings.Builder, r eval.Written) {
+	command.Say(b, "%s: %s\n", r.GoldSet, command.Plural(r.Questions, "question", "questions"))
 	if n := len(r.Transcripts); n > 0 {
-		command.Say(&b, "%s: %s, %s\n", command.Plural(n, "transcript", "transcripts"), command.Plural(r.Sessions, "session", "sessions"), command.Plural(r.Messages, "message", "messages"))
+		command.Say(b, "%s: %s, %s\n", command.Plural(n, "transcript", "transcripts"), command.Plural(r.Sessions, "session", "sessions"), command.Plural(r.Messages, "message", "messages"))
 	}
 	if len(r.LeftOut) > 0 {
-		command.Say(&b, "left out:\n")
+		command.Say(b, "left out:\n")
 		for _, reason := range r.LeftOut[:min(maxLeftOut, len(r.LeftOut))] {
-			command.Say(&b, "  %s\n", command.OneLine(reason, 160))
+			command.Say(b, "  %s\n", command.OneLine(reason, 160))
 		}
 		if more := len(r.LeftOut) - maxLeftOut; more > 0 {
-			command.Say(&b, "  and %d more: --output json lists all\n", more)
+			command.Say(b, "  and %d more: --output json lists all\n", more)
 		}
 	}
 	b.WriteString("next:\n")
 	for _, t := range r.Transcripts[:min(maxProcessed, len(r.Transcripts))] {
-		command.Say(&b, "  %s\n", build.Command("process", t.Path, "--project="+t.Project))
+		command.Say(b, "  %s\n", build.Command("process", t.Path, "--project="+t.Project))
 	}
 	if more := len(r.Transcripts) - maxProcessed; more > 0 {
-		command.Say(&b, "  and so on for %d more, each in the project that its file is named after\n", more)
+		command.Say(b, "  and so on for %d more, each in the project that its file is named after\n", more)
 	}
-	command.Say(&b, "  %s\n", build.Command("eval", "retrieval", "--goldset="+r.GoldSet))
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Say(b, "  %s\n", build.Command("eval", "retrieval", "--goldset="+r.GoldSet))
 }

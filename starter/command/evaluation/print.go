@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,14 +16,13 @@ import (
 // maxWorse bounds the list of questions that got worse.
 const maxWorse = 20
 
-func printEval(w io.Writer, o *evalOptions, r evalReport) error {
+func printEval(b *strings.Builder, o *evalOptions, r evalReport) {
 	run := r.Run
-	var b strings.Builder
-	command.Say(&b, "%s: %s", o.goldSet, command.Plural(run.GoldSet.Questions, "question", "questions"))
+	command.Say(b, "%s: %s", o.goldSet, command.Plural(run.GoldSet.Questions, "question", "questions"))
 	if run.Half != eval.HalfAll {
-		command.Say(&b, " (the half %s)", string(run.Half))
+		command.Say(b, " (the half %s)", string(run.Half))
 	}
-	command.Say(&b, ", %s; embedder %s, alpha %s, %d results asked for, %s at a time\n\n",
+	command.Say(b, ", %s; embedder %s, alpha %s, %d results asked for, %s at a time\n\n",
 		command.Plural(run.Overall.Refs, "reference", "references"), run.Embedder, run.Settings["alpha"], run.Limit,
 		command.Plural(run.Concurrency, "question", "questions"))
 	groups := groupsOf(run)
@@ -33,21 +31,19 @@ func printEval(w io.Writer, o *evalOptions, r evalReport) error {
 		for _, x := range r.Ablations {
 			settings = append(settings, group{x.Name, x.Run.Overall})
 		}
-		renderMetrics(&b, "setting", settings)
+		renderMetrics(b, "setting", settings)
 		b.WriteString("\n")
 	}
-	renderMetrics(&b, "questions of", groups)
+	renderMetrics(b, "questions of", groups)
 	b.WriteString("\n")
-	renderHits(&b, groups)
-	sayAbstained(&b, run)
+	renderHits(b, groups)
+	sayAbstained(b, run)
 	if o.out != "" {
-		command.Say(&b, "\nwritten to %s\n", o.out)
+		command.Say(b, "\nwritten to %s\n", o.out)
 	}
 	if r.Comparison != nil {
-		sayComparison(&b, o, *r.Comparison)
+		sayComparison(b, o, *r.Comparison)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // group is a row of a table.

@@ -65,7 +65,7 @@ func backupCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(out, func(w io.Writer) error { return printBackup(w, out) })
+		return a.Print(out, func(b *strings.Builder) { printBackup(b, out) })
 	})
 }
 

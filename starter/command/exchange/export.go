@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -72,7 +71,7 @@ func exportCommand(a *command.App) *cobra.Command {
 		if err := out.write(ctx, conn, *part); err != nil {
 			return err
 		}
-		return a.Print(out, func(w io.Writer) error { return printExported(w, out) })
+		return a.Print(out, func(b *strings.Builder) { printExported(b, out) })
 	})
 }
 
@@ -252,18 +251,15 @@ func atPositions(ctx context.Context, log *eventlog.Store, stream string, positi
 	}
 }
 
-func printExported(w io.Writer, x exported) error {
-	var b strings.Builder
-	command.Say(&b, "%s, in %s:\n", x.Scope, x.Dir)
+func printExported(b *strings.Builder, x exported) {
+	command.Say(b, "%s, in %s:\n", x.Scope, x.Dir)
 	if x.Events > 0 {
-		command.Say(&b, "  %s: %s of %s\n", eventsFile, command.Plural(x.Events, "event", "events"), command.Plural(x.Streams, "stream", "streams"))
+		command.Say(b, "  %s: %s of %s\n", eventsFile, command.Plural(x.Events, "event", "events"), command.Plural(x.Streams, "stream", "streams"))
 	}
 	if x.Concepts > 0 {
-		command.Say(&b, "  index.md: %s\n", command.Plural(x.Concepts, "concept", "concepts"))
+		command.Say(b, "  index.md: %s\n", command.Plural(x.Concepts, "concept", "concepts"))
 	}
 	if x.LeftOut > 0 {
-		command.Say(&b, "left out %s with content of others too\n", command.Plural(x.LeftOut, "event", "events"))
+		command.Say(b, "left out %s with content of others too\n", command.Plural(x.LeftOut, "event", "events"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

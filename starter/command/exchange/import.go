@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -88,7 +87,7 @@ func importCommand(a *command.App) *cobra.Command {
 				return fmt.Errorf("all events are in the log, but not all is derived from them; the same command does it: %w", err)
 			}
 		}
-		return a.Print(out, func(w io.Writer) error { return printImported(w, out) })
+		return a.Print(out, func(b *strings.Builder) { printImported(b, out) })
 	})
 }
 

@@ -2,29 +2,25 @@ package exchange
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"axiommind/starter/command"
 )
 
-func printImported(w io.Writer, x imported) error {
-	var b strings.Builder
+func printImported(b *strings.Builder, x imported) {
 	verb := "imported"
 	if x.DryRun {
 		verb = "nothing was imported; it would be"
 	}
-	command.Say(&b, "%s: %s %d of %s, in %s; the log has the others\n", x.Scope, verb, x.New, command.Plural(x.Events, "event", "events"),
+	command.Say(b, "%s: %s %d of %s, in %s; the log has the others\n", x.Scope, verb, x.New, command.Plural(x.Events, "event", "events"),
 		command.Plural(x.Streams, "stream", "streams"))
 	if x.Moved > 0 {
-		command.Say(&b, "%s at the end of shared streams, because their positions were taken\n", command.Plural(x.Moved, "event", "events"))
+		command.Say(b, "%s at the end of shared streams, because their positions were taken\n", command.Plural(x.Moved, "event", "events"))
 	}
-	sayForgotten(&b, x)
+	sayForgotten(b, x)
 	if !x.DryRun {
-		command.Say(&b, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))
+		command.Say(b, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // sayForgotten names the streams of events that were left out.
@@ -43,24 +39,21 @@ func sayForgotten(b *strings.Builder, x imported) {
 	b.WriteByte('\n')
 }
 
-func printBackup(w io.Writer, x backedUpTo) error {
-	var s strings.Builder
+func printBackup(b *strings.Builder, x backedUpTo) {
 	all := fmt.Sprintf("%s of %s", command.Plural(x.Total.Events, "event", "events"), command.Plural(x.Total.Streams, "stream", "streams"))
 	switch {
 	case x.Events == 0:
-		command.Say(&s, "%s: nothing new since part %d, with %s in all\n", x.Place, x.Part, all)
+		command.Say(b, "%s: nothing new since part %d, with %s in all\n", x.Place, x.Part, all)
 	case x.Full:
-		command.Say(&s, "%s: part %d, full: %s\n", x.Place, x.Part, all)
+		command.Say(b, "%s: part %d, full: %s\n", x.Place, x.Part, all)
 	default:
-		command.Say(&s, "%s: part %d: %s of %s; %s in all\n", x.Place, x.Part,
+		command.Say(b, "%s: part %d: %s of %s; %s in all\n", x.Place, x.Part,
 			command.Plural(x.Events, "event", "events"), command.Plural(x.Streams, "stream", "streams"), all)
 	}
 	if x.Erased {
-		command.Say(&s, "it is full: data was forgotten, or admitted again, since the part before\n")
+		command.Say(b, "it is full: data was forgotten, or admitted again, since the part before\n")
 	}
 	if x.Removed > 0 {
-		command.Say(&s, "removed %s\n", command.Plural(x.Removed, "earlier part", "earlier parts"))
+		command.Say(b, "removed %s\n", command.Plural(x.Removed, "earlier part", "earlier parts"))
 	}
-	_, err := io.WriteString(w, s.String())
-	return err
 }

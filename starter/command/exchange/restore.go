@@ -3,7 +3,6 @@ package exchange
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +67,7 @@ func restoreCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		if out.DryRun = *dry; *dry {
-			return a.Print(out, func(w io.Writer) error { return printRestored(w, out) })
+			return a.Print(out, func(b *strings.Builder) { printRestored(b, out) })
 		}
 		if err := x.derive(ctx, a, conn, &out.imported); err != nil {
 			return fmt.Errorf("all events are in the log, but not all is derived from them; the same command does it: %w", err)
@@ -78,7 +77,7 @@ func restoreCommand(a *command.App) *cobra.Command {
 			return err
 		}
 		out.Verified, out.Findings = &tally, findings
-		if err := a.Print(out, func(w io.Writer) error { return printRestored(w, out) }); err != nil {
+		if err := a.Print(out, func(b *strings.Builder) { printRestored(b, out) }); err != nil {
 			return err
 		}
 		if tally.False > 0 {
@@ -100,22 +99,19 @@ func missingKeys(a *command.App, ids []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(ids), ring.Has), nil
 }
 
-func printRestored(w io.Writer, x restored) error {
-	var s strings.Builder
+func printRestored(b *strings.Builder, x restored) {
 	verb := "restored"
 	if x.DryRun {
 		verb = "nothing was restored; it would be"
 	}
-	command.Say(&s, "%s as of %s, %s: %s %d of %s, in %s; the log has the others\n", x.Place, x.At.Format("2006-01-02 15:04:05 UTC"),
+	command.Say(b, "%s as of %s, %s: %s %d of %s, in %s; the log has the others\n", x.Place, x.At.Format("2006-01-02 15:04:05 UTC"),
 		command.Plural(x.Parts, "part", "parts"), verb, x.New, command.Plural(x.Events, "event", "events"), command.Plural(x.Streams, "stream", "streams"))
-	sayForgotten(&s, x.imported)
+	sayForgotten(b, x.imported)
 	if v := x.Verified; v != nil {
-		command.Say(&s, "%s\n", truth.TallyLine(*v))
-		command.Say(&s, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))
+		command.Say(b, "%s\n", truth.TallyLine(*v))
+		command.Say(b, "%s to index; to see how far: starter embedder status\n", command.Plural(x.Vectors, "item", "items"))
 	}
 	if len(x.Missing) > 0 {
-		command.Say(&s, "originals are encrypted with %s: bring the keys back and name their file by --raw-key-file\n", strings.Join(x.Missing, ", "))
+		command.Say(b, "originals are encrypted with %s: bring the keys back and name their file by --raw-key-file\n", strings.Join(x.Missing, ", "))
 	}
-	_, err := io.WriteString(w, s.String())
-	return err
 }

@@ -3,7 +3,7 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,13 +34,12 @@ func addCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(result, func(w io.Writer) error {
+		return a.Print(result, func(b *strings.Builder) {
 			said := "remembered as " + result.FactID
 			if result.Evicted > 0 {
 				said += "; " + command.Plural(result.Evicted, "fact was", "facts were") + " evicted; see facts history"
 			}
-			_, err := fmt.Fprintln(w, said)
-			return err
+			fmt.Fprintln(b, said)
 		})
 	})
 }

@@ -3,7 +3,7 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
@@ -35,11 +35,10 @@ func clearCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(result, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "forgotten of %s: %s and %s of the profile\n"+
+		return a.Print(result, func(b *strings.Builder) {
+			fmt.Fprintf(b, "forgotten of %s: %s and %s of the profile\n"+
 				"content already read from sessions is not remembered again\n",
 				command.Unbroken(x.String()), command.Plural(result.Deleted, "fact", "facts"), command.Plural(result.Sections, "section", "sections"))
-			return err
 		})
 	})
 }

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,13 +43,10 @@ func deleteCommand(a *command.App) *cobra.Command {
 			}
 			results = append(results, result)
 		}
-		return a.Print(results, func(w io.Writer) error {
-			var b strings.Builder
+		return a.Print(results, func(b *strings.Builder) {
 			for _, f := range facts {
-				command.Say(&b, "%s is deleted: %s\n", f.ID, command.OneLine(f.Content, 80))
+				command.Say(b, "%s is deleted: %s\n", f.ID, command.OneLine(f.Content, 80))
 			}
-			_, err := io.WriteString(w, b.String())
-			return err
 		})
 	})
 }

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -45,24 +44,17 @@ func historyCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printChangesOfFacts(w io.Writer, changes []fact.Change) error {
-	var b strings.Builder
+func printChangesOfFacts(b *strings.Builder, changes []fact.Change) {
 	for _, c := range changes {
-		lines, err := changeLines(c)
-		if err != nil {
-			return err
-		}
 		at := command.When(c.RecordedAt)
-		command.Say(&b, "%s  ", at)
-		for i, line := range lines {
+		command.Say(b, "%s  ", at)
+		for i, line := range changeLines(c) {
 			if i > 0 {
 				b.WriteString(strings.Repeat(" ", len(at)+2))
 			}
 			b.WriteString(command.Hanging(line, len(at)+2) + "\n")
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // maxContentShown bounds a content in a history, in characters.
@@ -71,11 +63,8 @@ const maxContentShown = 200
 func quote(s string) string { return "“" + command.OneLine(s, maxContentShown) + "”" }
 
 // changeLines describe the event's change and its cause.
-func changeLines(c fact.Change) ([]string, error) {
-	what, act, err := changeOfFact(c)
-	if err != nil {
-		return nil, err
-	}
+func changeLines(c fact.Change) []string {
+	what, act := changeOfFact(c)
 	from := "by " + command.OneLine(c.Actor, maxContentShown)
 	switch {
 	case c.SessionID != "" && act.EntryID != "":
@@ -86,14 +75,14 @@ func changeLines(c fact.Change) ([]string, error) {
 	if act.Reason != "" {
 		from += ": " + command.OneLine(act.Reason, maxContentShown)
 	}
-	return []string{what, from}, nil
+	return []string{what, from}
 }
 
 // changeOfFact describes the event's change.
-func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
+func changeOfFact(c fact.Change) (what string, act schema.Act) {
 	payload, err := schema.DecodePayload(c.Event)
-	if err != nil {
-		return "", act, err
+	if err != nil { // Tables refuse to return such a change.
+		return fmt.Sprintf("%s (unreadable: %v)", c.Type, err), act
 	}
 	before := fact.Fact{}
 	if c.Before != nil {
@@ -142,7 +131,7 @@ func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
 	if of, ok := payload.(interface{ Cause() schema.Act }); ok {
 		act = of.Cause()
 	}
-	return what, act, nil
+	return what, act
 }
 
 // updatedFields list the changed fields of the fact.
@@ -201,9 +190,9 @@ func ReadOfBuild(ctx context.Context, conn driver.Conn, key schema.SessionKey, b
 
 // SayOfBuild writes how many facts the build created, and each one that was evicted, deleted or merged, with the
 // reason.
-func SayOfBuild(b *strings.Builder, f *OfBuild) error {
+func SayOfBuild(b *strings.Builder, f *OfBuild) {
 	if f == nil {
-		return nil
+		return
 	}
 	const margin = 11
 	b.WriteString("facts      " + command.Hanging(strings.Join(factCounts(f.Result), ", "), margin) + "\n")
@@ -212,11 +201,7 @@ func SayOfBuild(b *strings.Builder, f *OfBuild) error {
 			command.Say(b, "           and %d more; facts history lists them\n", len(f.Lost)-i)
 			break
 		}
-		what, _, err := changeOfFact(c)
-		if err != nil {
-			return err
-		}
+		what, _ := changeOfFact(c)
 		b.WriteString(strings.Repeat(" ", margin) + command.Hanging(what, margin+2) + "\n")
 	}
-	return nil
 }

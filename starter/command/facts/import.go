@@ -57,7 +57,7 @@ func importCommand(a *command.App) *cobra.Command {
 		} else if err := importItems(ctx, a, x.command, items, &out); err != nil {
 			return err
 		}
-		return a.Print(out, func(w io.Writer) error { return printImported(w, out) })
+		return a.Print(out, func(b *strings.Builder) { printImported(b, out) })
 	})
 }
 
@@ -188,20 +188,17 @@ func tryImport(ctx context.Context, a *command.App, o *command.Owner, expect uin
 	return nil
 }
 
-func printImported(w io.Writer, i imported) error {
-	var b strings.Builder
+func printImported(b *strings.Builder, i imported) {
 	for _, n := range i.NotTaken {
-		command.Say(&b, "not taken: %s: %s\n", n.Where, n.Why)
+		command.Say(b, "not taken: %s: %s\n", n.Where, n.Why)
 	}
 	for _, item := range i.Would {
-		command.Say(&b, "%s\n", command.Hanging(itemName(item), 2))
+		command.Say(b, "%s\n", command.Hanging(itemName(item), 2))
 	}
 	if i.DryRun {
 		b.WriteString("nothing was changed; it would be: ")
 	}
 	b.WriteString(strings.Join(factCounts(i.Result), ", ") + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // factCounts lists how many facts were created, updated, merged, deleted and so on.

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -65,14 +64,14 @@ func listCommand(a *command.App) *cobra.Command {
 			if s.Project != "" || s.Category != "" {
 				none = "no such fact is remembered of " + command.Unbroken(o.String())
 			}
-			return command.List(a, cmd, p, facts, none, func(w io.Writer, facts []fact.Fact) error { return printFacts(w, facts, version) })
+			return command.List(a, cmd, p, facts, none, func(b *strings.Builder, facts []fact.Fact) { printFacts(b, facts, version) })
 		})
 	})
 }
 
 // printFacts prints a page of the facts of a memory with the version.
-func printFacts(w io.Writer, facts []fact.Fact, version uint64) error {
-	t := command.NewTable(w, "fact", "category", "confidence", "content", "entry")
+func printFacts(b *strings.Builder, facts []fact.Fact, version uint64) {
+	t := command.NewTable(b, "fact", "category", "confidence", "content", "entry")
 	for _, x := range facts {
 		from := command.ShortID(x.EntryID)
 		if from == "" {
@@ -83,8 +82,7 @@ func printFacts(w io.Writer, facts []fact.Fact, version uint64) error {
 		})
 	}
 	t.Render()
-	_, err := fmt.Fprintf(w, "the memory has version %d\n", version)
-	return err
+	fmt.Fprintf(b, "the memory has version %d\n", version)
 }
 
 // factText describes whether the fact is no longer believed, or contested. It is empty otherwise.

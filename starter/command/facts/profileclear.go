@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -45,9 +44,8 @@ func profileClearCommand(a *command.App) *cobra.Command {
 			}
 			results = append(results, result)
 		}
-		return a.Print(results, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "removed from the profile: %s\n", strings.Join(args, ", "))
-			return err
+		return a.Print(results, func(b *strings.Builder) {
+			fmt.Fprintf(b, "removed from the profile: %s\n", strings.Join(args, ", "))
 		})
 	})
 }

@@ -3,7 +3,7 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,9 +37,8 @@ func profileSetCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(result, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "the section %s is set, version %d\n", args[0], result.LastSeq)
-			return err
+		return a.Print(result, func(b *strings.Builder) {
+			fmt.Fprintf(b, "the section %s is set, version %d\n", args[0], result.LastSeq)
 		})
 	})
 }

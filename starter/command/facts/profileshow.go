@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -41,15 +40,14 @@ func profileShowCommand(a *command.App) *cobra.Command {
 			if sections == nil {
 				sections = []fact.Section{}
 			}
-			return a.Print(shownProfile{sections, version}, func(w io.Writer) error { return printProfile(w, o, sections) })
+			return a.Print(shownProfile{sections, version}, func(b *strings.Builder) { printProfile(b, o, sections) })
 		})
 	})
 }
 
-func printProfile(w io.Writer, o *command.Owner, sections []fact.Section) error {
-	var b strings.Builder
+func printProfile(b *strings.Builder, o *command.Owner, sections []fact.Section) {
 	if len(sections) == 0 {
-		command.Say(&b, "the profile of %s is empty\n", o)
+		command.Say(b, "the profile of %s is empty\n", o)
 	}
 	for i, s := range sections {
 		if i > 0 {
@@ -59,9 +57,7 @@ func printProfile(w io.Writer, o *command.Owner, sections []fact.Section) error 
 		if s.EntryID != "" {
 			from = fmt.Sprintf("from session %s, entry %s", s.SessionID, command.ShortID(s.EntryID))
 		}
-		command.Say(&b, "%s, %s, version %d, %s%s\n", s.Name, command.When(s.UpdatedAt), s.Version, from, factText(s.Entry))
-		command.Block(&b, "  │ ", s.Summary)
+		command.Say(b, "%s, %s, version %d, %s%s\n", s.Name, command.When(s.UpdatedAt), s.Version, from, factText(s.Entry))
+		command.Block(b, "  │ ", s.Summary)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -52,7 +51,7 @@ func showCommand(a *command.App) *cobra.Command {
 			if err := shown.read(ctx, conn, t, o); err != nil {
 				return err
 			}
-			return a.Print(shown, func(w io.Writer) error { return printFact(w, shown) })
+			return a.Print(shown, func(b *strings.Builder) { printFact(b, shown) })
 		})
 	})
 }
@@ -76,40 +75,37 @@ func (s *shownFact) read(ctx context.Context, conn driver.Conn, t *fact.Tables, 
 	return err
 }
 
-func printFact(w io.Writer, s shownFact) error {
-	var b strings.Builder
-	command.Block(&b, "", s.Content)
-	command.Say(&b, "\nfact      %s\ncategory  %s, confidence %.2f\n", s.ID, s.Category, s.Confidence)
+func printFact(b *strings.Builder, s shownFact) {
+	command.Block(b, "", s.Content)
+	command.Say(b, "\nfact      %s\ncategory  %s, confidence %.2f\n", s.ID, s.Category, s.Confidence)
 	if s.SourceError != "" {
-		command.Say(&b, "avoid     %s\n", s.SourceError)
+		command.Say(b, "avoid     %s\n", s.SourceError)
 	}
-	command.Say(&b, "status    %s%s", s.Status, factText(s.Entry))
+	command.Say(b, "status    %s%s", s.Status, factText(s.Entry))
 	if s.Status != fact.Active {
-		command.Say(&b, " on %s", command.When(s.GoneAt))
+		command.Say(b, " on %s", command.When(s.GoneAt))
 		if s.GoneReason != "" {
-			command.Say(&b, ": %s", s.GoneReason)
+			command.Say(b, ": %s", s.GoneReason)
 		}
 	}
-	command.Say(&b, "\nsince     %s, changed %s\nversion   %d\n", command.When(s.CreatedAt), command.When(s.UpdatedAt), s.Version)
+	command.Say(b, "\nsince     %s, changed %s\nversion   %d\n", command.When(s.CreatedAt), command.When(s.UpdatedAt), s.Version)
 	if s.Project != "" {
-		command.Say(&b, "project   %s\n", s.Project)
+		command.Say(b, "project   %s\n", s.Project)
 	}
 	switch {
 	case s.EntryID == "":
-		command.Say(&b, "from      %s\n", s.Actor)
+		command.Say(b, "from      %s\n", s.Actor)
 	case s.Said == nil:
-		command.Say(&b, "from      session %s, entry %s, which the log does not hold any longer\n", s.SessionID, s.EntryID)
+		command.Say(b, "from      session %s, entry %s, which the log does not hold any longer\n", s.SessionID, s.EntryID)
 	default:
-		command.Say(&b, "from      session %s\nentry     %s\n", s.SessionID, s.EntryID)
+		command.Say(b, "from      session %s\nentry     %s\n", s.SessionID, s.EntryID)
 		if fact.Key(s.Said.Title) != fact.Key(s.Content) {
-			command.Say(&b, "said      %s\n", s.Said.Title)
+			command.Say(b, "said      %s\n", s.Said.Title)
 		}
-		command.Say(&b, "evidence  %s\n", show.EntryStanding(s.Said.Entry, s.Proofs))
+		command.Say(b, "evidence  %s\n", show.EntryStanding(s.Said.Entry, s.Proofs))
 	}
 	for i, p := range s.Proofs {
-		command.Say(&b, "\nevidence %d of %d: ", i+1, len(s.Proofs))
-		p.Print(&b)
+		command.Say(b, "\nevidence %d of %d: ", i+1, len(s.Proofs))
+		p.Print(b)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -3,7 +3,7 @@ package facts
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,9 +44,8 @@ func updateCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(result, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is changed, version %d\n", result.FactID, result.LastSeq)
-			return err
+		return a.Print(result, func(b *strings.Builder) {
+			fmt.Fprintf(b, "%s is changed, version %d\n", result.FactID, result.LastSeq)
 		})
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -110,9 +109,8 @@ func enqueue(ctx context.Context, a *command.App, o *enqueueOptions, path string
 		return command.Conflictf("%w", client.ErrDisabled)
 	}
 	if a.Cfg.NoQueue {
-		return a.Print(enqueueReport{Sessions: []enqueuedSession{}, Disabled: true}, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, client.ErrDisabled)
-			return err
+		return a.Print(enqueueReport{Sessions: []enqueuedSession{}, Disabled: true}, func(b *strings.Builder) {
+			fmt.Fprintln(b, client.ErrDisabled)
 		})
 	}
 	conversations, refused, err := conversations(ctx, a, o, path)
@@ -140,7 +138,7 @@ func enqueue(ctx context.Context, a *command.App, o *enqueueOptions, path string
 		}
 		report.Sessions = append(report.Sessions, session)
 	}
-	if err := a.Print(report, func(w io.Writer) error { return printEnqueued(w, o, report) }); err != nil {
+	if err := a.Print(report, func(b *strings.Builder) { printEnqueued(b, o, report) }); err != nil {
 		return err
 	}
 	failed := 0
@@ -247,18 +245,15 @@ func messagesOf(a *command.App, path string) ([]client.Message, error) {
 	return all, nil
 }
 
-func printEnqueued(w io.Writer, o *enqueueOptions, r enqueueReport) error {
-	var b strings.Builder
+func printEnqueued(b *strings.Builder, o *enqueueOptions, r enqueueReport) {
 	for _, s := range r.Sessions {
 		switch name := command.ShownSession(s.Session); {
 		case s.Error != "":
-			command.Say(&b, "%s may not be enqueued: %s\n", name, command.OneLine(s.Error, command.MaxErrorLine))
+			command.Say(b, "%s may not be enqueued: %s\n", name, command.OneLine(s.Error, command.MaxErrorLine))
 		default:
-			command.Say(&b, "%s\n", enqueuedText(name, s.Enqueued, o.now))
+			command.Say(b, "%s\n", enqueuedText(name, s.Enqueued, o.now))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // enqueuedText describes the result for the session.

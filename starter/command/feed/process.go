@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,11 +89,12 @@ type passedOver struct {
 }
 
 // Print writes the report for people.
-func (r ProcessReport) Print(w io.Writer) error {
+func (r ProcessReport) Print(b *strings.Builder) {
 	if len(r.Sessions) > command.MaxTableRows {
-		return printManyJobs(w, r)
+		printManyJobs(b, r)
+		return
 	}
-	return printJobs(w, r)
+	printJobs(b, r)
 }
 
 // refuse marks a job as failed before it was started.
@@ -336,8 +336,8 @@ func fail(j *progress.Job, reason string) {
 // maxReasonShown bounds the reason why a file is skipped. There may be many files.
 const maxReasonShown = 120
 
-func printJobs(w io.Writer, r ProcessReport) error {
-	t := command.NewTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "proven", "vectors", "file")
+func printJobs(b *strings.Builder, r ProcessReport) {
+	t := command.NewTable(b, "session", "status", "messages", "new", "entries", "new", "aligned", "proven", "vectors", "file")
 	t.SetColumnConfigs(command.RightAligned(3, 9))
 	for _, j := range r.Sessions {
 		row := []any{cmp.Or(command.ShownSession(j.Result.SessionID), "-"), j.Result.Status}
@@ -349,14 +349,11 @@ func printJobs(w io.Writer, r ProcessReport) error {
 		t.AppendRow(append(row, command.OneLine(filepath.Base(j.File), 40)))
 	}
 	t.Render()
-	var b strings.Builder
 	for _, j := range r.Sessions {
-		note(&b, j, len(r.Sessions) == 1)
+		note(b, j, len(r.Sessions) == 1)
 	}
-	r.notePassedOver(&b)
-	r.sayNext(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	r.notePassedOver(b)
+	r.sayNext(b)
 }
 
 // sayNext ends the report of several sessions with their entries, and the command that finds them.

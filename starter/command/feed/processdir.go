@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -98,7 +97,7 @@ func (r *ProcessReport) add(listed batch.Report) {
 }
 
 // printManyJobs counts the sessions by status and lists the failed ones.
-func printManyJobs(w io.Writer, r ProcessReport) error {
+func printManyJobs(b *strings.Builder, r ProcessReport) {
 	statuses := map[schema.BuildStatus]int{}
 	counts := schema.BuildCounts{}
 	var failed []passedOver
@@ -113,20 +112,17 @@ func printManyJobs(w io.Writer, r ProcessReport) error {
 			failed = append(failed, passedOver{cmp.Or(j.File, j.Result.SessionID), j.Error})
 		}
 	}
-	var b strings.Builder
-	command.Say(&b, "%s: %s\n%s (%d new), %s (%d new)\n", command.Plural(len(r.Sessions), "session", "sessions"), progress.StatusCounts(statuses),
+	command.Say(b, "%s: %s\n%s (%d new), %s (%d new)\n", command.Plural(len(r.Sessions), "session", "sessions"), progress.StatusCounts(statuses),
 		command.Plural(counts.Messages, "message", "messages"), counts.NewMessages, command.Plural(counts.Entries, "entry", "entries"), counts.NewEntries)
 	if counts.Quarantined > 0 {
-		command.Say(&b, "the model gave no whole answer to %s; see starter builds list --status partial\n", command.Plural(counts.Quarantined, "window", "windows"))
+		command.Say(b, "the model gave no whole answer to %s; see starter builds list --status partial\n", command.Plural(counts.Quarantined, "window", "windows"))
 	}
 	if len(failed) > 0 {
 		b.WriteString("\nfailed:\n")
-		listFiles(&b, failed)
+		listFiles(b, failed)
 	}
-	r.notePassedOver(&b)
-	r.sayNext(&b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	r.notePassedOver(b)
+	r.sayNext(b)
 }
 
 // notePassedOver counts the files that are no transcripts, or lists them.

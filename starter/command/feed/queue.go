@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ func queueCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(command.OrNull(state, runs), func(w io.Writer) error { return printQueue(w, o, state, runs) })
+		return a.Print(command.OrNull(state, runs), func(b *strings.Builder) { printQueue(b, o, state, runs) })
 	})
 }
 
@@ -73,48 +72,45 @@ func readQueue(ctx context.Context, c temporal.Client, o *command.Owner) (state 
 	return state, true, nil
 }
 
-func printQueue(w io.Writer, o *command.Owner, s schema.QueueState, runs bool) error {
-	var b strings.Builder
+func printQueue(b *strings.Builder, o *command.Owner, s schema.QueueState, runs bool) {
 	whose := "the queue of " + command.Unbroken(o.String())
 	switch {
 	case !runs:
-		command.Say(&b, "%s does not run: nothing was enqueued lately. It starts with the next session.\n", whose)
+		command.Say(b, "%s does not run: nothing was enqueued lately. It starts with the next session.\n", whose)
 	case s.Threads == 0 && len(s.Running) == 0:
-		command.Say(&b, "nothing waits in %s\n", whose)
+		command.Say(b, "nothing waits in %s\n", whose)
 	case s.Threads > 0:
 		next := "as soon as its session has ended"
 		if !s.NextAt.IsZero() {
 			next = "by " + command.When(s.NextAt)
 		}
-		command.Say(&b, "%s in %s, processed %s\n", command.Plural(s.Threads, "session waits", "sessions wait"), whose, next)
-		t := command.NewTable(&b, "session", "project", "parts", "since", "last", "at the latest", "remarks")
+		command.Say(b, "%s in %s, processed %s\n", command.Plural(s.Threads, "session waits", "sessions wait"), whose, next)
+		t := command.NewTable(b, "session", "project", "parts", "since", "last", "at the latest", "remarks")
 		t.SetColumnConfigs(command.RightAligned(3, 3))
 		for _, p := range s.Pending {
 			t.AppendRow([]any{command.ShownSession(p.Thread), command.OneLine(p.Project, command.SessionCell), p.Contexts, command.When(p.FirstAt), command.When(p.LastAt), command.When(p.Due), remarksOf(p)})
 		}
 		t.Render()
 		if more := s.Threads - len(s.Pending); more > 0 && len(s.Pending) > 0 {
-			command.Say(&b, "and %d more\n", more)
+			command.Say(b, "and %d more\n", more)
 		}
 	}
 	for _, r := range s.Running {
-		command.Say(&b, "processing session %s of project %s\n", command.ShownSession(r.Thread), r.Project)
+		command.Say(b, "processing session %s of project %s\n", command.ShownSession(r.Thread), r.Project)
 	}
 	for _, again := range s.Again {
-		command.Say(&b, "session %s of project %s failed, and is tried again at %s (%s so far)\n", command.ShownSession(again.Thread), again.Project,
+		command.Say(b, "session %s of project %s failed, and is tried again at %s (%s so far)\n", command.ShownSession(again.Thread), again.Project,
 			command.When(again.At), command.Plural(again.Attempts, "try", "tries"))
 	}
 	if l := s.Last; l != nil {
-		command.Say(&b, "last: %s\n", resultText(*l))
+		command.Say(b, "last: %s\n", resultText(*l))
 	}
 	if s.Full {
-		command.Say(&b, "it is full: sessions that do not wait there yet are refused, except with --now and corrections\n")
+		command.Say(b, "it is full: sessions that do not wait there yet are refused, except with --now and corrections\n")
 	}
 	if s.Refused > 0 {
-		command.Say(&b, "%s refused: give them again when some of the others are processed\n", command.Plural(s.Refused, "part of a session was", "parts of sessions were"))
+		command.Say(b, "%s refused: give them again when some of the others are processed\n", command.Plural(s.Refused, "part of a session was", "parts of sessions were"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // remarksOf lists the special properties of a pending session.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -43,9 +42,8 @@ func queueFlushCommand(a *command.App) *cobra.Command {
 			return command.BadUsage(err)
 		}
 		if a.Cfg.NoQueue {
-			return a.Print(schema.FlushResult{}, func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, "memory is switched off (no-queue): nothing is processed, and the backlog is kept")
-				return err
+			return a.Print(schema.FlushResult{}, func(b *strings.Builder) {
+				fmt.Fprintln(b, "memory is switched off (no-queue): nothing is processed, and the backlog is kept")
 			})
 		}
 		if *noWait {
@@ -89,7 +87,7 @@ func flush(ctx context.Context, a *command.App, o *command.Owner, in schema.Flus
 	if result.Failed == nil {
 		result.Failed = []schema.QueueResult{}
 	}
-	if err := a.Print(result, func(w io.Writer) error { return printFlushed(w, o, result) }); err != nil {
+	if err := a.Print(result, func(b *strings.Builder) { printFlushed(b, o, result) }); err != nil {
 		return err
 	}
 	if n := len(result.Failed); n > 0 {
@@ -112,18 +110,15 @@ func flushing(ctx context.Context, c temporal.Client, o *command.Owner) (string,
 }
 
 // printFlushed prints the number of processed sessions and the failed ones. Processed includes failures.
-func printFlushed(w io.Writer, o *command.Owner, r schema.FlushResult) error {
-	var b strings.Builder
+func printFlushed(b *strings.Builder, o *command.Owner, r schema.FlushResult) {
 	if r.Processed == 0 && len(r.Failed) == 0 {
-		command.Say(&b, "nothing waited in the queue of %s\n", o.String())
+		command.Say(b, "nothing waited in the queue of %s\n", o.String())
 	} else {
-		command.Say(&b, "processed %s\n", command.Plural(r.Processed, "session", "sessions"))
+		command.Say(b, "processed %s\n", command.Plural(r.Processed, "session", "sessions"))
 	}
 	for _, f := range r.Failed {
-		command.Say(&b, "%s\n", resultText(f))
+		command.Say(b, "%s\n", resultText(f))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // beginFlush starts processing the queue's backlog without waiting for it.
@@ -151,8 +146,7 @@ func beginFlush(ctx context.Context, a *command.App, o *command.Owner, in schema
 		return fmt.Errorf("flush the queue of %s: %w", command.Unbroken(o.String()), err)
 	}
 	started := progress.LinkTo(a, w.ID)
-	return a.Print(started, func(out io.Writer) error {
-		_, err := fmt.Fprintf(out, "%s is processed now; see it with: starter queue\n", "the queue of "+command.Unbroken(o.String()))
-		return err
+	return a.Print(started, func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s is processed now; see it with: starter queue\n", "the queue of "+command.Unbroken(o.String()))
 	})
 }

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
@@ -140,31 +139,28 @@ func readMarks(ctx context.Context, reader *entry.Reader, key schema.SessionKey)
 	return marks, err
 }
 
-func printMessages(w io.Writer, messages []ReadMessage) error {
-	var b strings.Builder
+func printMessages(b *strings.Builder, messages []ReadMessage) {
 	for _, m := range messages {
-		command.Say(&b, "%d %s", m.Index, m.Role)
+		command.Say(b, "%d %s", m.Index, m.Role)
 		if m.Author != "" {
-			command.Say(&b, " %s", m.Author)
+			command.Say(b, " %s", m.Author)
 		}
 		if m.Tool != "" {
-			command.Say(&b, ", %s", m.Tool)
+			command.Say(b, ", %s", m.Tool)
 		}
 		if !m.At.IsZero() {
-			command.Say(&b, ", %s", command.When(m.At))
+			command.Say(b, ", %s", command.When(m.At))
 		}
 		b.WriteString("\n")
-		command.Block(&b, "  │ ", marked(m))
+		command.Block(b, "  │ ", marked(m))
 		for _, of := range m.Memories {
 			state := "not proven"
 			if of.Proven {
 				state = "proven"
 			}
-			command.Say(&b, "  → %s %s, %s: %s\n", command.ShortID(of.EntryID), of.Stage, state, of.Title)
+			command.Say(b, "  → %s %s, %s: %s\n", command.ShortID(of.EntryID), of.Stage, state, of.Title)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // marked returns the text of the message with its quoted spans in brackets.

@@ -3,7 +3,6 @@ package feed
 import (
 	"cmp"
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,8 +45,8 @@ func sessionsCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printSessions(w io.Writer, rows []build.SessionRow) error {
-	t := command.NewTable(w, "session", "project", "user", "agent", "messages", "tokens (est.)", "last processed", "status")
+func printSessions(b *strings.Builder, rows []build.SessionRow) {
+	t := command.NewTable(b, "session", "project", "user", "agent", "messages", "tokens (est.)", "last processed", "status")
 	t.SetColumnConfigs(command.RightAligned(5, 6))
 	for _, r := range rows {
 		t.AppendRow([]any{
@@ -56,5 +55,4 @@ func printSessions(w io.Writer, rows []build.SessionRow) error {
 		})
 	}
 	t.Render()
-	return nil
 }

@@ -3,7 +3,6 @@ package feed
 import (
 	"cmp"
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,22 +44,19 @@ func sessionShowCommand(a *command.App) *cobra.Command {
 		if shown.Messages == 0 && shown.PendingTranscripts == 0 {
 			return command.Missingf("there is no session %q of project %q, user %q and agent %q", key.SessionID, key.Project, key.User, key.Agent)
 		}
-		return a.Print(shown, func(w io.Writer) error { return printRunning(w, shown) })
+		return a.Print(shown, func(b *strings.Builder) { printRunning(b, shown) })
 	})
 }
 
-func printRunning(w io.Writer, r tier.RunningSession) error {
-	var b strings.Builder
-	command.Say(&b, "session %s of project %s, %s\n", r.SessionID, r.Project, (&command.Owner{User: r.User, Agent: r.Agent}).String())
-	command.Say(&b, "%s; %d of them in the daily record\n", show.SizeOf(r.Total), r.Flushed)
+func printRunning(b *strings.Builder, r tier.RunningSession) {
+	command.Say(b, "session %s of project %s, %s\n", r.SessionID, r.Project, (&command.Owner{User: r.User, Agent: r.Agent}).String())
+	command.Say(b, "%s; %d of them in the daily record\n", show.SizeOf(r.Total), r.Flushed)
 	if r.Pending > 0 {
-		command.Say(&b, "%s in the queue\n", command.Plural(r.Pending, "message waits", "messages wait"))
+		command.Say(b, "%s in the queue\n", command.Plural(r.Pending, "message waits", "messages wait"))
 	}
 	if r.PendingTranscripts > 0 {
-		command.Say(&b, "%s in the queue, and is not counted yet\n", command.Plural(r.PendingTranscripts, "transcript waits", "transcripts wait"))
+		command.Say(b, "%s in the queue, and is not counted yet\n", command.Plural(r.PendingTranscripts, "transcript waits", "transcripts wait"))
 	}
 	b.WriteString("summary so far\n")
-	command.Block(&b, "  │ ", cmp.Or(r.Summary, "(nothing to record)"))
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Block(b, "  │ ", cmp.Or(r.Summary, "(nothing to record)"))
 }

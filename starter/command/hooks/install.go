@@ -69,9 +69,8 @@ func changeHooks(a *command.App, o *hookSettings, agent, notes string, change fu
 	}
 	done := changedHooks{Settings: file.Path, Changed: !bytes.Equal(text, file.Text)}
 	if !done.Changed {
-		return a.Print(done, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is up to date: nothing was changed\n", file.Path)
-			return err
+		return a.Print(done, func(b *strings.Builder) {
+			fmt.Fprintf(b, "%s is up to date: nothing was changed\n", file.Path)
 		})
 	}
 	done.Diff = tier.Diff(string(file.Text), string(text), file.Path, file.Path)
@@ -89,14 +88,11 @@ func changeHooks(a *command.App, o *hookSettings, agent, notes string, change fu
 	if err := file.Write(text); err != nil {
 		return err
 	}
-	return a.Print(done, func(w io.Writer) error {
+	return a.Print(done, func(b *strings.Builder) {
 		if o.yes {
-			if _, err := io.WriteString(w, done.Diff); err != nil {
-				return err
-			}
+			b.WriteString(done.Diff)
 		}
-		_, err := fmt.Fprintln(w, "written to "+file.Path+hookAdvice(agent)+notes)
-		return err
+		fmt.Fprintln(b, "written to "+file.Path+hookAdvice(agent)+notes)
 	})
 }
 

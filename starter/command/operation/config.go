@@ -2,7 +2,7 @@ package operation
 
 import (
 	"context"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,13 +17,12 @@ func configShowCommand(a *command.App) *cobra.Command {
 	}
 	return a.Online(cmd, func(context.Context, []string) error {
 		rows := a.Cfg.Show()
-		return a.Print(rows, func(w io.Writer) error {
-			t := command.NewTable(w, "setting", "value", "source")
+		return a.Print(rows, func(b *strings.Builder) {
+			t := command.NewTable(b, "setting", "value", "source")
 			for _, r := range rows {
 				t.AppendRow([]any{r.Name, r.Text(), r.Source})
 			}
 			t.Render()
-			return nil
 		})
 	})
 }

@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -37,8 +36,7 @@ func doctorCommand(a *command.App) *cobra.Command {
 	return a.Online(cmd, func(ctx context.Context, _ []string) error {
 		a.Cfg.ConnectTimeout = *timeout
 		checks := diagnose(ctx, a)
-		err := a.Print(checks, func(w io.Writer) error {
-			var b strings.Builder
+		err := a.Print(checks, func(b *strings.Builder) {
 			width := 0
 			for _, c := range checks {
 				width = max(width, len(c.Name))
@@ -48,13 +46,11 @@ func doctorCommand(a *command.App) *cobra.Command {
 				if !c.OK {
 					mark = "!!"
 				}
-				command.Say(&b, "%s  %-*s  %s\n", mark, width, c.Name, c.Note)
+				command.Say(b, "%s  %-*s  %s\n", mark, width, c.Name, c.Note)
 				if !c.OK {
-					command.Say(&b, "   → %s\n", c.Mend)
+					command.Say(b, "   → %s\n", c.Mend)
 				}
 			}
-			_, err := io.WriteString(w, b.String())
-			return err
 		})
 		if err != nil {
 			return err

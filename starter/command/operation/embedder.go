@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -42,7 +41,7 @@ func embedderStatusCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(report, func(w io.Writer) error { return printEmbedders(w, report) })
+		return a.Print(report, func(b *strings.Builder) { printEmbedders(b, report) })
 	})
 }
 
@@ -105,29 +104,25 @@ func Indexes(a *command.App, conn driver.Conn, weaviate *vector.Client, own vect
 	}, a.Cfg)
 }
 
-func printEmbedders(w io.Writer, r embedderReport) error {
-	var b strings.Builder
+func printEmbedders(b *strings.Builder, r embedderReport) {
 	if r.InUse == nil {
-		command.Say(&b, "nothing is indexed yet: the first worker's embedder will be used\nhere           %s\n", r.Configured)
-		_, err := io.WriteString(w, b.String())
-		return err
+		command.Say(b, "nothing is indexed yet: the first worker's embedder will be used\nhere           %s\n", r.Configured)
+		return
 	}
-	command.Say(&b, "in use         %s: %s\n", r.InUse.Version, progressText(*r.InUse))
+	command.Say(b, "in use         %s: %s\n", r.InUse.Version, progressText(*r.InUse))
 	if r.Next != nil {
-		command.Say(&b, "being indexed  %s: %s\n", r.Next.Version, progressText(*r.Next))
+		command.Say(b, "being indexed  %s: %s\n", r.Next.Version, progressText(*r.Next))
 	}
 	for _, version := range r.Old {
-		command.Say(&b, "old            %s: its vectors are deleted in a minute, by a worker with the embedder in use\n", version)
+		command.Say(b, "old            %s: its vectors are deleted in a minute, by a worker with the embedder in use\n", version)
 	}
-	command.Say(&b, "here           %s\n", r.Configured)
+	command.Say(b, "here           %s\n", r.Configured)
 	if r.Next != nil {
-		command.Say(&b, "\nSearches use the first until the second is done; that needs a running worker with the second embedder.\n")
+		command.Say(b, "\nSearches use the first until the second is done; that needs a running worker with the second embedder.\n")
 	}
 	if r.InUse.Failed > 0 || r.Next != nil && r.Next.Failed > 0 {
 		b.WriteString("To retry the failed items: starter reconcile\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // progressText describes how many of the items are indexed.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +70,7 @@ func rebuild(ctx context.Context, a *command.App, in schema.RebuildInput) error 
 	if report.RebuildResult, report.Joined, err = runRebuild(ctx, a, c, in); err != nil {
 		return err
 	}
-	if err := a.Print(report, func(w io.Writer) error { return printRebuild(w, report.RebuildResult) }); err != nil {
+	if err := a.Print(report, func(b *strings.Builder) { printRebuild(b, report.RebuildResult) }); err != nil {
 		return err
 	}
 	if n := report.Differing(); n > 0 {
@@ -234,40 +233,37 @@ func lookAtCollection(ctx context.Context, p *progress.Progress, c client.Client
 	p.At(strings.TrimSpace(schema.RebuildVectors+" "+command.OneLine(queue.Long, 80)), queue.LongSeen, queue.LongTotal, "objects looked at")
 }
 
-func printRebuild(w io.Writer, r schema.RebuildResult) error {
-	var b strings.Builder
+func printRebuild(b *strings.Builder, r schema.RebuildResult) {
 	if len(r.Restored) > 0 {
-		command.Say(&b, "%s missing and recreated: %s\n",
+		command.Say(b, "%s missing and recreated: %s\n",
 			command.Plural(len(r.Restored), "table or view was", "tables or views were"), strings.Join(r.Restored, ", "))
 	}
 	for _, p := range r.Projections {
-		command.Say(&b, "%s: %s, %s, %.1f s\n", p.Name, command.Plural(p.Events, "event", "events"), command.Plural(int(p.Rows), "row", "rows"), p.Seconds)
+		command.Say(b, "%s: %s, %s, %.1f s\n", p.Name, command.Plural(p.Events, "event", "events"), command.Plural(int(p.Rows), "row", "rows"), p.Seconds)
 		for _, t := range p.Tables {
-			sayTable(&b, t, slices.Contains(r.Restored, t.Name))
+			sayTable(b, t, slices.Contains(r.Restored, t.Name))
 		}
 	}
 	if v := r.Vectors; v != nil {
-		command.Say(&b, "%s: %s, %d copied, %d embedded, %d failed\n", v.Collection, command.Plural(v.Items, "object", "objects"), v.Copied, v.Embedded, v.Failed)
+		command.Say(b, "%s: %s, %d copied, %d embedded, %d failed\n", v.Collection, command.Plural(v.Items, "object", "objects"), v.Copied, v.Embedded, v.Failed)
 		if v.Pending > 0 {
-			command.Say(&b, "  %s pending\n", command.Plural(v.Pending, "item is", "items are"))
+			command.Say(b, "  %s pending\n", command.Plural(v.Pending, "item is", "items are"))
 		}
 		if v.Missing+v.Extra+v.Changed > 0 {
-			command.Say(&b, "  differs from the log: %d missing, %d extra, %d changed\n", v.Missing, v.Extra, v.Changed)
+			command.Say(b, "  differs from the log: %d missing, %d extra, %d changed\n", v.Missing, v.Extra, v.Changed)
 		}
 		for _, example := range v.Examples {
-			command.Say(&b, "    %s\n", command.OneLine(example, 160))
+			command.Say(b, "    %s\n", command.OneLine(example, 160))
 		}
 	}
 	if r.DryRun {
 		b.WriteString("nothing was changed\n")
 	} else if len(r.Projections) > 0 {
-		command.Say(&b, "writers had to wait up to %.1f s for the new tables\n", r.Waited)
+		command.Say(b, "writers had to wait up to %.1f s for the new tables\n", r.Waited)
 	}
 	if r.Vectors == nil {
 		b.WriteString("vectors were left as they are; to rebuild them: starter rebuild vectors\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // sayTable writes how the rows compare, if that was requested.

@@ -3,7 +3,7 @@ package operation
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -30,7 +30,7 @@ func reconcileCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Print(reports, func(w io.Writer) error { return printReconciled(w, reports) })
+		return a.Print(reports, func(b *strings.Builder) { printReconciled(b, reports) })
 	})
 }
 
@@ -67,15 +67,11 @@ func Reconcile(ctx context.Context, a *command.App) (reports []Reconciled, err e
 	return reports, nil
 }
 
-func printReconciled(w io.Writer, reports []Reconciled) error {
+func printReconciled(b *strings.Builder, reports []Reconciled) {
 	for _, r := range reports {
-		_, err := fmt.Fprintf(w, "%s: %s compared; "+
+		fmt.Fprintf(b, "%s: %s compared; "+
 			"%d to rewrite (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s unknown to the log\n",
 			r.Collection, command.Plural(r.Checked, "item", "items"), r.Repaired(), r.Missing, r.Changed, r.Stale,
 			r.NotEnqueued, r.Failed, command.Plural(r.Extra, "object", "objects"))
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }

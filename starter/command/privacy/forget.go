@@ -122,12 +122,14 @@ func forget(ctx context.Context, a *command.App, o *forgetOptions) error {
 		return err
 	}
 	if o.yes {
-		if err := printPreview(a.ErrOut, o, p); err != nil {
+		var b strings.Builder
+		printPreview(&b, o, p)
+		if _, err := io.WriteString(a.ErrOut, b.String()); err != nil {
 			return err
 		}
 		return runForget(ctx, a, o)
 	}
-	if err := a.Print(p, func(w io.Writer) error { return printPreview(w, o, p) }); err != nil {
+	if err := a.Print(p, func(b *strings.Builder) { printPreview(b, o, p) }); err != nil {
 		return err
 	}
 	if !command.IsTerminal(a.In) {
@@ -173,49 +175,45 @@ func previewOf(p *erase.Plan) forgetPreview {
 	}
 }
 
-func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
-	var b strings.Builder
+func printPreview(b *strings.Builder, o *forgetOptions, p forgetPreview) {
 	if p.Deleted+p.Replaced == 0 {
-		command.Say(&b, "the log holds nothing of it; it is kept out from now on; Weaviate, files and workflow executions are searched\n")
+		command.Say(b, "the log holds nothing of it; it is kept out from now on; Weaviate, files and workflow executions are searched\n")
 		for _, l := range p.Local {
-			command.Say(&b, "  %s\n", command.Unbroken(l.Place))
+			command.Say(b, "  %s\n", command.Unbroken(l.Place))
 		}
-		_, err := io.WriteString(w, b.String())
-		return err
+		return
 	}
 	if o.yes {
-		command.Say(&b, "erasing from every store:\n")
+		command.Say(b, "erasing from every store:\n")
 	} else {
-		command.Say(&b, "this would be erased, from every store:\n")
+		command.Say(b, "this would be erased, from every store:\n")
 	}
 	for i, s := range p.ErasedSessions {
 		if i == command.MaxListed {
-			command.Say(&b, "  … and %s more\n", command.Plural(len(p.ErasedSessions)-i, "session", "sessions"))
+			command.Say(b, "  … and %s more\n", command.Plural(len(p.ErasedSessions)-i, "session", "sessions"))
 			break
 		}
 		user := strings.TrimSuffix(s.User+"/"+s.Agent, "/")
-		command.Say(&b, "  session %s of user %s in project %s\n", command.Unbroken(s.SessionID), command.Unbroken(user), command.Unbroken(s.Project))
+		command.Say(b, "  session %s of user %s in project %s\n", command.Unbroken(s.SessionID), command.Unbroken(user), command.Unbroken(s.Project))
 	}
 	for _, line := range countLines(p.ErasureCounts) {
-		command.Say(&b, "  %s\n", line)
+		command.Say(b, "  %s\n", line)
 	}
 	for _, l := range p.Local {
-		command.Say(&b, "  %s\n", command.Unbroken(l.Place))
+		command.Say(b, "  %s\n", command.Unbroken(l.Place))
 	}
 	if len(p.Memories) > 0 && o.Kind() != schema.EraseUser {
 		names := make([]string, len(p.Memories))
 		for i, m := range p.Memories {
 			names[i] = command.Unbroken(strings.TrimSuffix(m.User+"/"+m.Agent, "/"))
 		}
-		command.Say(&b, "affected memories: %s\n", strings.Join(names, ", "))
+		command.Say(b, "affected memories: %s\n", strings.Join(names, ", "))
 	}
-	command.Say(&b, "content that others have stated too stays, in their words; the next dream rereads the rest of those days\n")
+	command.Say(b, "content that others have stated too stays, in their words; the next dream rereads the rest of those days\n")
 	if o.Kind() != schema.EraseQuery {
-		command.Say(&b, "it is not stored again: to admit it later, starter forget lift\n")
+		command.Say(b, "it is not stored again: to admit it later, starter forget lift\n")
 	}
-	command.Say(&b, "not erased: source transcripts on disk, summaries that were sent on, backups, and server logs\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Say(b, "not erased: source transcripts on disk, summaries that were sent on, backups, and server logs\n")
 }
 
 // countLines lists the counts that are not zero.
@@ -271,7 +269,7 @@ func runForget(ctx context.Context, a *command.App, o *forgetOptions) error {
 		result.Left = append(result.Left, left...)
 		err = errors.Join(leftErr, erase.DeleteOwnRuns(ctx, c, a.Cfg.TemporalNamespace, erase.Execution{WorkflowID: id, RunID: run.GetRunID()}))
 	}
-	if err := errors.Join(a.Print(result, func(w io.Writer) error { return printForgotten(w, o, result, dropped) }), err); err != nil {
+	if err := errors.Join(a.Print(result, func(b *strings.Builder) { printForgotten(b, o, result, dropped) }), err); err != nil {
 		return err
 	}
 	if n := len(result.Left); n > 0 {
@@ -329,21 +327,20 @@ func lookAtForget(ctx context.Context, p *progress.Progress, c client.Client) {
 	}
 }
 
-func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, dropped []schema.Leftover) error {
-	var b strings.Builder
+func printForgotten(b *strings.Builder, o *forgetOptions, r schema.ForgetResult, dropped []schema.Leftover) {
 	if !o.Verify {
 		if r.ID != o.ID {
-			command.Say(&b, "continued erasure %s of the same text, which had not ended\n", command.ShortID(r.ID))
+			command.Say(b, "continued erasure %s of the same text, which had not ended\n", command.ShortID(r.ID))
 		}
-		command.Say(&b, "forgotten (erasure %s):\n", command.ShortID(r.ID))
+		command.Say(b, "forgotten (erasure %s):\n", command.ShortID(r.ID))
 		for _, line := range countLines(r.ErasureCounts) {
-			command.Say(&b, "  %s\n", line)
+			command.Say(b, "  %s\n", line)
 		}
-		command.Say(&b, "  %s deleted, %s rewritten, %s rebuilt\n", command.Plural(r.Executions, "workflow execution", "workflow executions"),
+		command.Say(b, "  %s deleted, %s rewritten, %s rebuilt\n", command.Plural(r.Executions, "workflow execution", "workflow executions"),
 			command.Plural(r.Files, "file", "files"), command.Plural(r.Vectors, "vector", "vectors"))
 	}
 	for _, d := range dropped {
-		command.Say(&b, "  %s deleted\n", command.Unbroken(d.Place))
+		command.Say(b, "  %s deleted\n", command.Unbroken(d.Place))
 	}
 	switch {
 	case len(r.Left) == 0 && r.NamesOnly:
@@ -351,15 +348,13 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 	case len(r.Left) == 0:
 		b.WriteString("every store was searched: nothing of it is left\n")
 	default:
-		command.Say(&b, "something of it is left in:\n")
-		sayPlaces(&b, r.Left, command.MaxListed)
+		command.Say(b, "something of it is left in:\n")
+		sayPlaces(b, r.Left, command.MaxListed)
 	}
 	if len(r.Elsewhere) > 0 {
-		command.Say(&b, "others have stated some of it too; their statements stay:\n")
-		sayPlaces(&b, r.Elsewhere, fewListed)
+		command.Say(b, "others have stated some of it too; their statements stay:\n")
+		sayPlaces(b, r.Elsewhere, fewListed)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // fewListed bounds the places that need no action: a greeting of a harness occurs in all sessions.

@@ -3,7 +3,6 @@ package privacy
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,10 +41,9 @@ func forgetLiftCommand(a *command.App) *cobra.Command {
 		if err := erase.Lift(ctx, log.Store, p); err != nil {
 			return err
 		}
-		return a.Print(p, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "the content of erasure %s is admitted again; nothing comes back by itself\n",
+		return a.Print(p, func(b *strings.Builder) {
+			fmt.Fprintf(b, "the content of erasure %s is admitted again; nothing comes back by itself\n",
 				command.ShortID(found.ID))
-			return err
 		})
 	})
 }

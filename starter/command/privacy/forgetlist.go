@@ -3,7 +3,6 @@ package privacy
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -41,16 +40,13 @@ func forgetListCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printErasures(w io.Writer, all []schema.Erasure) error {
-	var b strings.Builder
+func printErasures(b *strings.Builder, all []schema.Erasure) {
 	for _, e := range all {
-		command.Say(&b, "%s  %s  %s by %s: %s\n", command.ShortID(e.ID), command.When(e.BegunAt), e.Kind, e.By, erasureState(e))
+		command.Say(b, "%s  %s  %s by %s: %s\n", command.ShortID(e.ID), command.When(e.BegunAt), e.Kind, e.By, erasureState(e))
 		if e.Because != "" {
-			command.Say(&b, "          %s\n", command.OneLine(e.Because, 200))
+			command.Say(b, "          %s\n", command.OneLine(e.Because, 200))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // erasureState describes the state or the result of an erasure in one line.

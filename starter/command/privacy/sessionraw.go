@@ -3,7 +3,6 @@ package privacy
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ func sessionRaw(ctx context.Context, a *command.App, o sessionRawOptions) error 
 			closed++
 		}
 	}
-	if err := a.Print(shown, func(w io.Writer) error { return printOriginals(w, shown) }); err != nil {
+	if err := a.Print(shown, func(b *strings.Builder) { printOriginals(b, shown) }); err != nil {
 		return err
 	}
 	if closed > 0 {
@@ -98,19 +97,16 @@ func firstClosed(all []session.Original) session.Original {
 	return session.Original{}
 }
 
-func printOriginals(w io.Writer, all []session.Original) error {
-	var b strings.Builder
+func printOriginals(b *strings.Builder, all []session.Original) {
 	if len(all) == 0 {
 		b.WriteString("nothing is kept: redaction changed no such message, or the worker ran without --keep-raw\n")
 	}
 	for _, m := range all {
-		command.Say(&b, "message %d (%s)\n", m.Index, m.Role)
+		command.Say(b, "message %d (%s)\n", m.Index, m.Role)
 		if m.Problem == "" {
-			command.Block(&b, "  │ ", m.Original)
+			command.Block(b, "  │ ", m.Original)
 		} else {
-			command.Say(&b, "  %s\n", m.Problem)
+			command.Say(b, "  %s\n", m.Problem)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -79,11 +78,8 @@ func WatchBatch(ctx context.Context, a *command.App, c client.Client, w BatchWor
 // PrintDetached prints the report of a batch that runs in the background: its workflow, and the command that shows its
 // progress.
 func PrintDetached(a *command.App, report any, link WorkflowLink, again string) error {
-	return a.Print(report, func(out io.Writer) error {
-		var b strings.Builder
-		command.Say(&b, "started as workflow %s\nto see its progress: %s\n", link, again)
-		_, err := io.WriteString(out, b.String())
-		return err
+	return a.Print(report, func(b *strings.Builder) {
+		command.Say(b, "started as workflow %s\nto see its progress: %s\n", link, again)
 	})
 }
 

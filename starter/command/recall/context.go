@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,12 +87,10 @@ func recallContext(ctx context.Context, a *command.App, o *contextOptions) error
 		emptyContext(a, o, known)
 	}
 	answer := contextOutput{Text: known.Text, Tokens: known.Tokens, Counter: known.Counter, Facts: known.Facts}
-	return a.Print(answer, func(w io.Writer) error {
-		if known.Text == "" {
-			return nil
+	return a.Print(answer, func(b *strings.Builder) {
+		if known.Text != "" {
+			fmt.Fprintln(b, known.Text)
 		}
-		_, err := fmt.Fprintln(w, known.Text)
-		return err
 	})
 }
 

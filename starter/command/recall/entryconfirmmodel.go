@@ -3,8 +3,6 @@ package recall
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -128,23 +126,17 @@ var outcomeWords = map[graduate.AskOutcome]string{
 	graduate.AskConfirmed: "verified", graduate.AskDoubted: "doubted", graduate.AskLeftOut: "left out",
 }
 
-func (r modelReport) print(w io.Writer) error {
-	var b strings.Builder
+func (r modelReport) print(b *strings.Builder) {
 	for _, e := range r.Entries {
-		command.Say(&b, "%s  %s: %s\n          %s\n", command.ShortID(e.ID), outcomeWords[e.Outcome], command.OneLine(e.Title, show.MaxTitleShown), command.OneLine(e.Reason, command.MaxErrorLine))
+		command.Say(b, "%s  %s: %s\n          %s\n", command.ShortID(e.ID), outcomeWords[e.Outcome], command.OneLine(e.Title, show.MaxTitleShown), command.OneLine(e.Reason, command.MaxErrorLine))
 	}
 	if len(r.Entries) == 0 {
 		b.WriteString("there is nothing to ask about: every quote proves its entry, or the entry is judged already\n")
 	} else {
-		command.Say(&b, "%d verified, %d doubted, %d left out", r.Confirmed, r.Doubted, r.LeftOut)
+		command.Say(b, "%d verified, %d doubted, %d left out", r.Confirmed, r.Doubted, r.LeftOut)
 		if r.Usage.Calls > 0 {
-			command.Say(&b, "; %s asked: %s, %d + %d tokens", r.Model, command.Plural(r.Usage.Calls, "call", "calls"), r.Usage.InputTokens, r.Usage.OutputTokens)
+			command.Say(b, "; %s asked: %s, %d + %d tokens", r.Model, command.Plural(r.Usage.Calls, "call", "calls"), r.Usage.InputTokens, r.Usage.OutputTokens)
 		}
 		b.WriteString("\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	if err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -72,10 +71,9 @@ func entryCorrect(ctx context.Context, a *command.App, project, id, said string)
 	if err != nil {
 		return err
 	}
-	return a.Print(out, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s  %s\n  was believed until now: %s  %s\n",
+	return a.Print(out, func(b *strings.Builder) {
+		fmt.Fprintf(b, "%s  %s\n  was believed until now: %s  %s\n",
 			command.ShortID(out.Correction.ID), Shown(out.Correction.Title), command.ShortID(out.Corrected.ID), Shown(out.Corrected.Title))
-		return err
 	})
 }
 

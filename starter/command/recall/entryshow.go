@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,14 +63,13 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 	if err := both.Wait(); err != nil {
 		return err
 	}
-	return a.Print(out, func(w io.Writer) error { return printEntry(w, row, out.Proofs, out.Life) })
+	return a.Print(out, func(b *strings.Builder) { printEntry(b, row, out.Proofs, out.Life) })
 }
 
-func printEntry(w io.Writer, r entry.Row, proofs []show.Proof, life graduate.Life) error {
-	var b strings.Builder
-	command.Say(&b, "%s\n\n", r.Title)
+func printEntry(b *strings.Builder, r entry.Row, proofs []show.Proof, life graduate.Life) {
+	command.Say(b, "%s\n\n", r.Title)
 	if r.Content != "" && r.Content != r.Title {
-		command.Block(&b, "  │ ", r.Content)
+		command.Block(b, "  │ ", r.Content)
 		b.WriteString("\n")
 	}
 	kind := string(r.Type)
@@ -81,37 +79,35 @@ func printEntry(w io.Writer, r entry.Row, proofs []show.Proof, life graduate.Lif
 	if r.Section != "" {
 		kind += ", section " + r.Section + " of the profile"
 	}
-	command.Say(&b, "entry     %s\ntype      %s\nstage     %s, %s", r.ID, kind, r.Stage, r.Status)
-	sayEnd(&b, r)
+	command.Say(b, "entry     %s\ntype      %s\nstage     %s, %s", r.ID, kind, r.Stage, r.Status)
+	sayEnd(b, r)
 	for _, why := range life.NotVerified {
-		command.Say(&b, "          not verified: %s\n", why)
+		command.Say(b, "          not verified: %s\n", why)
 	}
 	if r.SourceError != "" {
-		command.Block(&b, "mistake   ", r.SourceError)
+		command.Block(b, "mistake   ", r.SourceError)
 	}
 	if t := r.Task; t != nil {
-		command.Say(&b, "task      %s", t.Status)
+		command.Say(b, "task      %s", t.Status)
 		if t.Priority != "" {
-			command.Say(&b, ", %s", t.Priority)
+			command.Say(b, ", %s", t.Priority)
 		}
 		if len(t.BlockedBy) > 0 {
-			command.Say(&b, ", blocked by %s", strings.Join(t.BlockedBy, "; "))
+			command.Say(b, ", blocked by %s", strings.Join(t.BlockedBy, "; "))
 		}
 		b.WriteString("\n")
 	}
-	command.Say(&b, "from      session %s, %s\nbuild     %s\n", r.SessionID, command.When(r.OccurredAt), r.BuildID)
-	command.Say(&b, "evidence  %s", show.EntryStanding(r.Entry, proofs))
+	command.Say(b, "from      session %s, %s\nbuild     %s\n", r.SessionID, command.When(r.OccurredAt), r.BuildID)
+	command.Say(b, "evidence  %s", show.EntryStanding(r.Entry, proofs))
 	if r.EvidenceSessionID != r.SessionID {
-		command.Say(&b, ", of session %s, which states the same", r.EvidenceSessionID)
+		command.Say(b, ", of session %s, which states the same", r.EvidenceSessionID)
 	}
 	b.WriteString("\n")
 	for i, p := range proofs {
-		command.Say(&b, "\nevidence %d of %d: ", i+1, len(proofs))
-		p.Print(&b)
+		command.Say(b, "\nevidence %d of %d: ", i+1, len(proofs))
+		p.Print(b)
 	}
-	sayLife(&b, life)
-	_, err := io.WriteString(w, b.String())
-	return err
+	sayLife(b, life)
 }
 
 // sayEnd writes why the entry is no longer believed, and ends the line.

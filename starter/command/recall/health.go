@@ -2,7 +2,7 @@ package recall
 
 import (
 	"context"
-	"io"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,12 +69,12 @@ func healthCommand(a *command.App) *cobra.Command {
 		if counted == nil {
 			counted = []graduate.Health{}
 		}
-		return a.Print(counted, func(w io.Writer) error {
+		return a.Print(counted, func(b *strings.Builder) {
 			if len(counted) == 0 {
-				_, err := io.WriteString(w, nothing+"\n")
-				return err
+				fmt.Fprintln(b, nothing)
+				return
 			}
-			return printHealth(w, counted, *by == byScope)
+			printHealth(b, counted, *by == byScope)
 		})
 	})
 }
@@ -82,9 +82,10 @@ func healthCommand(a *command.App) *cobra.Command {
 // words returns a measure's name as words.
 func words(measure string) string { return strings.ReplaceAll(measure, "_", " ") }
 
-func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
+func printHealth(b *strings.Builder, counted []graduate.Health, byOwner bool) {
 	if len(counted) == 1 {
-		return printOneHealth(w, counted[0])
+		printOneHealth(b, counted[0])
+		return
 	}
 	header := []string{"project"}
 	if byOwner {
@@ -94,7 +95,7 @@ func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
 	for _, m := range graduate.Measures() {
 		header = append(header, words(m.Name))
 	}
-	t := command.NewTable(w, header...)
+	t := command.NewTable(b, header...)
 	t.SetColumnConfigs(command.RightAligned(first, len(header)))
 	total := graduate.Health{}
 	for _, h := range counted {
@@ -110,24 +111,20 @@ func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
 	}
 	t.Render()
 	total.Project = "PROJECT"
-	_, err := io.WriteString(w, mends(total))
-	return err
+	b.WriteString(mends(total))
 }
 
 // printOneHealth prints each measure's count with its meaning, and the remedies.
-func printOneHealth(w io.Writer, h graduate.Health) error {
-	var b strings.Builder
-	command.Say(&b, "project %s", h.Project)
+func printOneHealth(b *strings.Builder, h graduate.Health) {
+	command.Say(b, "project %s", h.Project)
 	if h.User != "" {
-		command.Say(&b, ", %s", (&command.Owner{User: h.User, Agent: h.Agent}).String())
+		command.Say(b, ", %s", (&command.Owner{User: h.User, Agent: h.Agent}).String())
 	}
 	b.WriteString("\n")
 	for _, m := range graduate.Measures() {
-		command.Say(&b, "  %-16s %7d  %s\n", words(m.Name), m.Count(h), m.Meaning)
+		command.Say(b, "  %-16s %7d  %s\n", words(m.Name), m.Count(h), m.Meaning)
 	}
 	b.WriteString(mends(h))
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // mends lists the commands that reduce counts, and those that list the counted memories.
@@ -148,11 +145,10 @@ func mends(h graduate.Health) string {
 	return b.String()
 }
 
-func printMeasured(w io.Writer, listed []graduate.Counted) error {
-	t := command.NewTable(w, "entry", "project", "type", "stage", "when", "title")
+func printMeasured(b *strings.Builder, listed []graduate.Counted) {
+	t := command.NewTable(b, "entry", "project", "type", "stage", "when", "title")
 	for _, c := range listed {
 		t.AppendRow([]any{command.ShortID(c.EntryID), command.OneLine(c.Project, 40), c.Type, show.StageText(c.Stage, c.Status), command.When(c.OccurredAt), command.OneLine(c.Title, 80)})
 	}
 	t.Render()
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"axiommind/activities/clickhouse"
@@ -52,23 +51,20 @@ func messageShow(ctx context.Context, a *command.App, scope schema.Scope, handle
 		return err
 	}
 	out := shownMessage{SessionKey: key, Message: found[0], Around: turns}
-	return a.Print(out, func(w io.Writer) error { return printMessage(w, out) })
+	return a.Print(out, func(b *strings.Builder) { printMessage(b, out) })
 }
 
-func printMessage(w io.Writer, m shownMessage) error {
-	var b strings.Builder
-	command.Say(&b, "message   %d of session %s\nby        %s\n", m.Message.Index, command.Unbroken(m.SessionID), cmp.Or(m.Message.Author, string(m.Message.Role)))
+func printMessage(b *strings.Builder, m shownMessage) {
+	command.Say(b, "message   %d of session %s\nby        %s\n", m.Message.Index, command.Unbroken(m.SessionID), cmp.Or(m.Message.Author, string(m.Message.Role)))
 	if !m.Message.At.IsZero() {
-		command.Say(&b, "said      %s\n", command.When(m.Message.At))
+		command.Say(b, "said      %s\n", command.When(m.Message.At))
 	}
 	b.WriteString("\n")
 	for _, t := range m.Around {
 		if t.Hit {
-			command.Block(&b, "  │ ", t.Text)
+			command.Block(b, "  │ ", t.Text)
 			continue
 		}
-		command.Say(&b, "  %d %s: %s\n", t.Index, cmp.Or(t.Author, string(t.Role)), command.OneLine(t.Text, 160))
+		command.Say(b, "  %d %s: %s\n", t.Index, cmp.Or(t.Author, string(t.Role)), command.OneLine(t.Text, 160))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"io"
 	"strings"
 	"time"
 
@@ -31,21 +30,18 @@ func Rule(ctx context.Context, a *command.App, c graduate.Command) error {
 	if err := a.Send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound); err != nil {
 		return err
 	}
-	return a.Print(result, func(w io.Writer) error { return PrintRuled(w, result) })
+	return a.Print(result, func(b *strings.Builder) { PrintRuled(b, result) })
 }
 
 // PrintRuled writes the changes of a command.
-func PrintRuled(w io.Writer, r graduate.CommandResult) error {
-	var b strings.Builder
+func PrintRuled(b *strings.Builder, r graduate.CommandResult) {
 	for _, c := range r.Changes {
-		command.Say(&b, "%s: %s\n", command.ShortID(c.ID), command.ShortIDs(c.Text))
+		command.Say(b, "%s: %s\n", command.ShortID(c.ID), command.ShortIDs(c.Text))
 	}
 	switch {
 	case r.MoreChanges > 0:
-		command.Say(&b, "and %s more\n", command.Plural(r.MoreChanges, "change", "changes"))
+		command.Say(b, "and %s more\n", command.Plural(r.MoreChanges, "change", "changes"))
 	case len(r.Changes) == 0:
 		b.WriteString("nothing to change\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -201,17 +200,17 @@ func search(ctx context.Context, a *command.App, cmd *cobra.Command, o *SearchOp
 		none = cmp.Or(a.EmptyProject(cmd), none)
 	}
 	left := 0
-	err = a.Print(result, func(w io.Writer) error {
-		err := o.page.Print(w, len(result.Hits), none, func() (err error) {
-			left, err = PrintHits(w, o, result.Result)
-			return err
-		})
-		if err == nil && left > 0 {
-			_, err = fmt.Fprintf(w, "%s left out for --max-tokens %d\n", command.Plural(left, "hit is", "hits are"), o.MaxTokens)
+	var uncounted error
+	err = a.Print(result, func(b *strings.Builder) {
+		if len(result.Hits) == 0 {
+			o.page.SayNone(b, none)
+			return
 		}
-		return err
+		if left, uncounted = PrintHits(b, o, result.Result); left > 0 {
+			fmt.Fprintf(b, "%s left out for --max-tokens %d\n", command.Plural(left, "hit is", "hits are"), o.MaxTokens)
+		}
 	})
-	if err != nil {
+	if err = cmp.Or(err, uncounted); err != nil {
 		return err
 	}
 	for _, notice := range notices(result) {
@@ -339,7 +338,7 @@ func scoreText(h retrieve.Hit) string {
 }
 
 // PrintHits prints the hits that fit and returns how many did not.
-func PrintHits(w io.Writer, o *SearchOptions, r retrieve.Result) (left int, err error) {
+func PrintHits(b *strings.Builder, o *SearchOptions, r retrieve.Result) (left int, err error) {
 	var counter fact.Counter
 	if o.MaxTokens > 0 {
 		if counter, err = fact.CL100K(); err != nil {
@@ -354,9 +353,7 @@ func PrintHits(w io.Writer, o *SearchOptions, r retrieve.Result) (left int, err 
 				return len(r.Hits) - i, nil
 			}
 		}
-		if _, err := io.WriteString(w, text); err != nil {
-			return 0, err
-		}
+		b.WriteString(text)
 	}
 	return 0, nil
 }

@@ -2,7 +2,7 @@ package reference
 
 import (
 	"context"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,13 +28,12 @@ func eventTypesCommand(a *command.App) *cobra.Command {
 	a.OutputFlag(f)
 	return a.Offline(cmd, func(context.Context, []string) error {
 		rows := eventTypes()
-		return a.Print(rows, func(w io.Writer) error {
-			t := command.NewTable(w, "type", "stream", "dedupe key", "payload", "meaning")
+		return a.Print(rows, func(b *strings.Builder) {
+			t := command.NewTable(b, "type", "stream", "dedupe key", "payload", "meaning")
 			for _, r := range rows {
 				t.AppendRow([]any{r.Type, r.Stream, command.ManyLines(r.DedupeKeys), r.Payload, r.Meaning})
 			}
 			t.Render()
-			return nil
 		})
 	})
 }

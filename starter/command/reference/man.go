@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,10 +45,9 @@ func manCommand(a *command.App) *cobra.Command {
 			Directory string `json:"directory"`
 			Pages     int    `json:"pages"`
 		}{dir, pages}
-		return a.Print(written, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s written to %s; read one with: man -l %s\n", command.Plural(pages, "page", "pages"), dir,
+		return a.Print(written, func(b *strings.Builder) {
+			fmt.Fprintf(b, "%s written to %s; read one with: man -l %s\n", command.Plural(pages, "page", "pages"), dir,
 				filepath.Join(dir, pageName(a.Root)))
-			return err
 		})
 	})
 }

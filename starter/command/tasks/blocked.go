@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,17 +29,14 @@ func blockedCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printBlocked(w io.Writer, views []task.View) error {
-	var b strings.Builder
+func printBlocked(b *strings.Builder, views []task.View) {
 	for _, v := range views {
-		command.Say(&b, "%s  %s%s\n", command.ShortID(v.Task.ID), command.OneLine(v.Task.Title, 120), DoneText(v.Task.DoneReport))
+		command.Say(b, "%s  %s%s\n", command.ShortID(v.Task.ID), command.OneLine(v.Task.Title, 120), DoneText(v.Task.DoneReport))
 		for _, blocker := range v.Blockers {
-			command.Say(&b, "          waits for %s\n", BlockerText(blocker, 100))
+			command.Say(b, "          waits for %s\n", BlockerText(blocker, 100))
 		}
 		for _, suggestion := range v.Suggestions {
-			command.Say(&b, "          perhaps for %s\n", BlockerText(suggestion, 100))
+			command.Say(b, "          perhaps for %s\n", BlockerText(suggestion, 100))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

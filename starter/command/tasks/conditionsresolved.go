@@ -3,7 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,12 +30,11 @@ func conditionsResolvedCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printConditions(w io.Writer, conditions []task.ResolvedCondition) error {
-	t := command.NewTable(w, "condition", "text", "turned out to be")
+func printConditions(b *strings.Builder, conditions []task.ResolvedCondition) {
+	t := command.NewTable(b, "condition", "text", "turned out to be")
 	for _, c := range conditions {
 		t.AppendRow([]any{command.ShortID(c.Condition.ID), command.OneLine(c.Condition.Title, 70), fmt.Sprintf("%s (%s %s)",
 			command.OneLine(c.Target.Title, 70), c.Target.Type, command.ShortID(c.Target.ID))})
 	}
 	t.Render()
-	return nil
 }

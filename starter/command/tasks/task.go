@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -24,26 +23,23 @@ func changeTask(ctx context.Context, a *command.App, c task.Command) error {
 	if err := a.Send(ctx, update, &result, schema.ErrorTaskNotFound); err != nil {
 		return err
 	}
-	return a.Print(result, func(w io.Writer) error { return printChanges(w, result) })
+	return a.Print(result, func(b *strings.Builder) { printChanges(b, result) })
 }
 
 // printChanges lists the changes of a command, including those of tasks that waited for the changed one.
-func printChanges(w io.Writer, r task.Result) error {
-	var b strings.Builder
+func printChanges(b *strings.Builder, r task.Result) {
 	for _, c := range r.Changes {
-		command.Say(&b, "%s: %s\n", command.ShortID(c.ID), ChangeText(c))
+		command.Say(b, "%s: %s\n", command.ShortID(c.ID), ChangeText(c))
 	}
 	switch {
 	case r.MoreChanges > 0:
-		command.Say(&b, "and %s more\n", command.Plural(r.MoreChanges, "change", "changes"))
+		command.Say(b, "and %s more\n", command.Plural(r.MoreChanges, "change", "changes"))
 	case len(r.Changes) == 0:
 		b.WriteString("nothing to change\n")
 	}
 	if r.Changed >= task.MaxConfirm {
 		b.WriteString("there may be more: give the command again\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // ChangeText describes a change of a task.

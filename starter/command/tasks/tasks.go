@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -191,18 +190,17 @@ func tasksCommand(a *command.App) *cobra.Command {
 }
 
 // printReported lists tasks that are reported done, with the quote of the report.
-func printReported(w io.Writer, views []task.View) error {
-	t := command.NewTable(w, "task", "status", "title", "entry", "said")
+func printReported(b *strings.Builder, views []task.View) {
+	t := command.NewTable(b, "task", "status", "title", "entry", "said")
 	for _, v := range views {
 		r := v.Task.DoneReport
 		t.AppendRow([]any{command.ShortID(v.Task.ID), StatusText(v.Task), command.OneLine(v.Task.Title, 60), command.ShortID(r.EntryID), command.Excerpt(r.Quote, v.Task.Title, 60)})
 	}
 	t.Render()
-	return nil
 }
 
-func printTasks(w io.Writer, views []task.View) error {
-	t := command.NewTable(w, "task", "status", "stage", "priority", "title", "waits for")
+func printTasks(b *strings.Builder, views []task.View) {
+	t := command.NewTable(b, "task", "status", "stage", "priority", "title", "waits for")
 	for _, v := range views {
 		waits := make(command.ManyLines, 0, len(v.Blockers)+len(v.Suggestions))
 		for _, b := range v.Blockers {
@@ -214,5 +212,4 @@ func printTasks(w io.Writer, views []task.View) error {
 		t.AppendRow([]any{command.ShortID(v.Task.ID), StatusText(v.Task), v.Task.Stage, v.Task.Priority, command.OneLine(v.Task.Title, 70), waits})
 	}
 	t.Render()
-	return nil
 }

@@ -3,7 +3,6 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,43 +26,40 @@ func taskShowCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Print(detail, func(w io.Writer) error { return PrintTask(w, detail) })
+			return a.Print(detail, func(b *strings.Builder) { PrintTask(b, detail) })
 		})
 	})
 }
 
 // PrintTask writes a task with its blockers and history.
-func PrintTask(w io.Writer, d task.Detail) error {
-	var b strings.Builder
+func PrintTask(b *strings.Builder, d task.Detail) {
 	t := d.Task
-	command.Say(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nstage     %s\nsince     %s, changed %s\n",
+	command.Say(b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nstage     %s\nsince     %s, changed %s\n",
 		t.Title, t.ID, t.CanonicalKey, StatusText(t), t.Priority, t.Stage, command.When(t.CreatedAt), command.When(t.UpdatedAt))
 	for _, alias := range t.Aliases {
-		command.Say(&b, "also      %s\n", alias.CanonicalKey)
+		command.Say(b, "also      %s\n", alias.CanonicalKey)
 	}
 	if t.ResolvesTo != nil {
-		command.Say(&b, "merged    into %s\n", t.ResolvesTo.ID)
+		command.Say(b, "merged    into %s\n", t.ResolvesTo.ID)
 	}
 	for _, v := range d.Blockers {
-		command.Say(&b, "waits for %s\n", BlockerText(v, 100))
+		command.Say(b, "waits for %s\n", BlockerText(v, 100))
 	}
 	for _, v := range d.Suggestions {
-		command.Say(&b, "perhaps   %s\n", BlockerText(v, 100))
+		command.Say(b, "perhaps   %s\n", BlockerText(v, 100))
 	}
 	b.WriteString("\nhistory\n")
 	for _, h := range d.History {
-		command.Say(&b, "  %s  %s\n", command.When(h.Event.TS), EventText(h.Event))
+		command.Say(b, "  %s  %s\n", command.When(h.Event.TS), EventText(h.Event))
 		switch {
 		case h.Act.EntryID != "":
 			for _, e := range h.Evidence {
-				command.Say(&b, "      %s\n", show.EvidenceLine(cmp.Or(h.EvidenceSessionID, h.Event.SessionID), t.Title, e))
+				command.Say(b, "      %s\n", show.EvidenceLine(cmp.Or(h.EvidenceSessionID, h.Event.SessionID), t.Title, e))
 			}
 		case h.Act.Reason != "":
-			command.Say(&b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)
+			command.Say(b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)
 		default:
-			command.Say(&b, "      by %s\n", h.Event.Actor)
+			command.Say(b, "      by %s\n", h.Event.Actor)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

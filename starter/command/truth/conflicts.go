@@ -3,7 +3,6 @@ package truth
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,16 +72,15 @@ func conflictsCommand(a *command.App) *cobra.Command {
 					none = nothingKnown(q.Project)
 				}
 			}
-			return command.List(a, cmd, p, command.After(p, conflicts), none, func(w io.Writer, shown []graduate.Conflict) error {
-				return printConflicts(w, q.Project, shown)
+			return command.List(a, cmd, p, command.After(p, conflicts), none, func(b *strings.Builder, shown []graduate.Conflict) {
+				printConflicts(b, q.Project, shown)
 			})
 		})
 	})
 }
 
-func printConflicts(w io.Writer, project string, conflicts []graduate.Conflict) error {
-	var b strings.Builder
-	t := command.NewTable(&b, "conflict", "differs in", "entry", "said", "statement", "state")
+func printConflicts(b *strings.Builder, project string, conflicts []graduate.Conflict) {
+	t := command.NewTable(b, "conflict", "differs in", "entry", "said", "statement", "state")
 	open := false
 	for _, c := range conflicts {
 		open = open || c.Open()
@@ -94,10 +92,8 @@ func printConflicts(w io.Writer, project string, conflicts []graduate.Conflict) 
 	}
 	t.Render()
 	if open {
-		command.Say(&b, "to resolve one: %s\n", InProject(project, "conflicts", "resolve", "CONFLICT", "--keep=ENTRY"))
+		command.Say(b, "to resolve one: %s\n", InProject(project, "conflicts", "resolve", "CONFLICT", "--keep=ENTRY"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // conflictState describes whether a conflict is open, or how it was resolved.

@@ -3,8 +3,6 @@ package truth
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -49,7 +47,7 @@ func conflictsFindCommand(a *command.App) *cobra.Command {
 		if err != nil && len(report.Pairs) == 0 {
 			return err
 		}
-		return errors.Join(a.Print(report, func(w io.Writer) error { return report.Print(w, *project) }), err)
+		return errors.Join(a.Print(report, func(b *strings.Builder) { report.Print(b, *project) }), err)
 	})
 }
 
@@ -110,36 +108,31 @@ func (r *foundReport) Add(one graduate.FindResult) {
 }
 
 // Print lists the conflicts that were found and counts the other pairs.
-func (r foundReport) Print(w io.Writer, project string) error {
-	var b strings.Builder
+func (r foundReport) Print(b *strings.Builder, project string) {
 	for _, p := range r.Pairs {
 		if p.ConflictID == "" {
 			continue
 		}
-		command.Say(&b, "%s  %s\n          %s  %s\n          %s  %s\n", command.ShortID(p.ConflictID), command.OneLine(p.Reason, command.MaxErrorLine),
+		command.Say(b, "%s  %s\n          %s  %s\n          %s  %s\n", command.ShortID(p.ConflictID), command.OneLine(p.Reason, command.MaxErrorLine),
 			command.ShortID(p.OlderID), command.OneLine(p.OlderTitle, show.MaxTitleShown), command.ShortID(p.NewerID), command.OneLine(p.NewerTitle, show.MaxTitleShown))
 	}
 	if len(r.Pairs) == 0 {
 		b.WriteString("there is nothing to ask about: no two memories share a subject that neither the rule nor the model has judged\n")
 	} else {
-		command.Say(&b, "%s found in %s: %d do not contradict each other, %d unclear, %d left out", command.Plural(r.Found, "conflict", "conflicts"),
+		command.Say(b, "%s found in %s: %d do not contradict each other, %d unclear, %d left out", command.Plural(r.Found, "conflict", "conflicts"),
 			command.Plural(len(r.Pairs), "pair", "pairs"), r.Compatible, r.Unclear, r.LeftOut)
 		if r.Dropped > 0 {
-			command.Say(&b, "; %s about no pair dropped", command.Plural(r.Dropped, "answer", "answers"))
+			command.Say(b, "; %s about no pair dropped", command.Plural(r.Dropped, "answer", "answers"))
 		}
 		if r.Usage.Calls > 0 {
-			command.Say(&b, "; %s asked: %s, %d + %d tokens", r.Model, command.Plural(r.Usage.Calls, "call", "calls"), r.Usage.InputTokens, r.Usage.OutputTokens)
+			command.Say(b, "; %s asked: %s, %d + %d tokens", r.Model, command.Plural(r.Usage.Calls, "call", "calls"), r.Usage.InputTokens, r.Usage.OutputTokens)
 		}
 		b.WriteString("\n")
 	}
 	if r.Found > 0 {
-		command.Say(&b, "to resolve one: %s\n", InProject(project, "conflicts", "resolve", "CONFLICT", "--keep=ENTRY"))
+		command.Say(b, "to resolve one: %s\n", InProject(project, "conflicts", "resolve", "CONFLICT", "--keep=ENTRY"))
 	}
 	if r.More {
 		b.WriteString("there is more to ask about: give the command again\n")
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package truth
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,32 +37,29 @@ func conflictsShowCommand(a *command.App) *cobra.Command {
 				return err
 			}
 			out := shownConflict{c, sides[c.Older.EntryID].Evidence, sides[c.Newer.EntryID].Evidence}
-			return a.Print(out, func(w io.Writer) error { return printConflict(w, *project, c, sides) })
+			return a.Print(out, func(b *strings.Builder) { printConflict(b, *project, c, sides) })
 		})
 	})
 }
 
-func printConflict(w io.Writer, project string, c graduate.Conflict, sides map[string]entry.Row) error {
-	var b strings.Builder
-	command.Say(&b, "conflict  %s\ndiffers   in %s: %s\nfound     %s, by %s\n", c.ID, c.Type, c.Reason, command.When(c.DetectedAt), foundBy(c))
+func printConflict(b *strings.Builder, project string, c graduate.Conflict, sides map[string]entry.Row) {
+	command.Say(b, "conflict  %s\ndiffers   in %s: %s\nfound     %s, by %s\n", c.ID, c.Type, c.Reason, command.When(c.DetectedAt), foundBy(c))
 	if c.Open() {
 		b.WriteString("state     open: both sides are contested\n")
 	} else {
-		command.Say(&b, "state     resolved on %s by %s: %s\n", command.When(c.ResolvedAt), c.ResolvedBy, conflictState(c))
+		command.Say(b, "state     resolved on %s by %s: %s\n", command.When(c.ResolvedAt), c.ResolvedBy, conflictState(c))
 	}
 	for _, side := range []struct {
 		name string
 		graduate.Side
 	}{{"older", c.Older}, {"newer", c.Newer}} {
-		command.Say(&b, "\n%s     %s\n", side.name, side.Title)
-		saySide(&b, side.Side, sides[side.EntryID])
+		command.Say(b, "\n%s     %s\n", side.name, side.Title)
+		saySide(b, side.Side, sides[side.EntryID])
 	}
 	if c.Open() {
-		command.Say(&b, "\nto resolve it: %s\n", InProject(project, "conflicts", "resolve", command.ShortID(c.ID), "--keep="+command.ShortID(c.Newer.EntryID)))
-		command.Say(&b, "or keep %s, or keep %s if they do not contradict each other\n", command.ShortID(c.Older.EntryID), keepBoth)
+		command.Say(b, "\nto resolve it: %s\n", InProject(project, "conflicts", "resolve", command.ShortID(c.ID), "--keep="+command.ShortID(c.Newer.EntryID)))
+		command.Say(b, "or keep %s, or keep %s if they do not contradict each other\n", command.ShortID(c.Older.EntryID), keepBoth)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // foundBy names the model or rule that found a conflict.

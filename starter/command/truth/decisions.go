@@ -3,7 +3,7 @@ package truth
 import (
 	"context"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +38,8 @@ func decisionsCommand(a *command.App) *cobra.Command {
 	})
 }
 
-func printDecisions(w io.Writer, decisions []graduate.Decision) error {
-	t := command.NewTable(w, "decision", "made", "by", "action", "rests on", "state")
+func printDecisions(b *strings.Builder, decisions []graduate.Decision) {
+	t := command.NewTable(b, "decision", "made", "by", "action", "rests on", "state")
 	for _, d := range decisions {
 		grounds := make(command.ManyLines, len(d.Evidence))
 		for i, g := range d.Evidence {
@@ -54,7 +54,6 @@ func printDecisions(w io.Writer, decisions []graduate.Decision) error {
 		})
 	}
 	t.Render()
-	return nil
 }
 
 // decisionState describes whether all grounds of a decision are still valid.

@@ -2,7 +2,6 @@ package truth
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,34 +45,31 @@ func decisionsShowCommand(a *command.App) *cobra.Command {
 				quotes[id] = row.Evidence
 			}
 			out := shownDecision{d, quotes}
-			return a.Print(out, func(w io.Writer) error { return printDecision(w, d, rows) })
+			return a.Print(out, func(b *strings.Builder) { printDecision(b, d, rows) })
 		})
 	})
 }
 
-func printDecision(w io.Writer, d graduate.Decision, rows map[string]entry.Row) error {
-	var b strings.Builder
-	command.Say(&b, "%s\n\ndecision  %s\nmade      %s by %s", d.Action, d.ID, command.When(d.At), d.By)
+func printDecision(b *strings.Builder, d graduate.Decision, rows map[string]entry.Row) {
+	command.Say(b, "%s\n\ndecision  %s\nmade      %s by %s", d.Action, d.ID, command.When(d.At), d.By)
 	if d.Confidence != nil {
-		command.Say(&b, ", confidence %.2f", *d.Confidence)
+		command.Say(b, ", confidence %.2f", *d.Confidence)
 	}
-	command.Say(&b, "\nstate     %s\n", decisionState(d))
+	command.Say(b, "\nstate     %s\n", decisionState(d))
 	for _, why := range d.Flagged {
-		command.Say(&b, "          %s\n", why)
+		command.Say(b, "          %s\n", why)
 	}
 	if len(d.SaidAlso) > 0 {
-		command.Say(&b, "the same  %s\n", strings.Join(d.SaidAlso, "\n          "))
+		command.Say(b, "the same  %s\n", strings.Join(d.SaidAlso, "\n          "))
 	}
 	for _, g := range d.Evidence {
 		name := map[string]string{schema.RoleStatement: "stated in", schema.RoleGround: "rests on"}[g.Role]
-		command.Say(&b, "\n%-10s%s\n", name, g.Title)
+		command.Say(b, "\n%-10s%s\n", name, g.Title)
 		if g.Kind == schema.GroundEntity {
-			command.Say(&b, "          task %s · %s, since %s\n", command.ShortID(g.EntryID), show.StageText(g.Stage, g.Status), command.When(g.OccurredAt))
+			command.Say(b, "          task %s · %s, since %s\n", command.ShortID(g.EntryID), show.StageText(g.Stage, g.Status), command.When(g.OccurredAt))
 		} else {
-			saySide(&b, g.Side, rows[g.EntryID])
+			saySide(b, g.Side, rows[g.EntryID])
 		}
-		command.Say(&b, "          it was %s when the decision was recorded\n", g.Recorded)
+		command.Say(b, "          it was %s when the decision was recorded\n", g.Recorded)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -3,7 +3,7 @@ package truth
 import (
 	"cmp"
 	"context"
-	"io"
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,12 +39,12 @@ func graduateCommand(a *command.App) *cobra.Command {
 				return err
 			}
 		}
-		return a.Print(done, func(w io.Writer) error {
+		return a.Print(done, func(b *strings.Builder) {
 			if !known {
-				_, err := io.WriteString(w, nothingKnown(*project)+"\n")
-				return err
+				fmt.Fprintln(b, nothingKnown(*project))
+				return
 			}
-			return printGraduated(w, *project, *apply, done)
+			printGraduated(b, *project, *apply, done)
 		})
 	})
 }
@@ -101,37 +101,34 @@ func sumOfPasses(all, one graduate.PassResult, applied bool) graduate.PassResult
 	return all
 }
 
-func printGraduated(w io.Writer, project string, applied bool, r graduate.PassResult) error {
-	var b strings.Builder
-	command.Say(&b, "checked %s with new memories in project %s: %s\n", command.Plural(r.Sessions, "session", "sessions"), project, passText(r))
+func printGraduated(b *strings.Builder, project string, applied bool, r graduate.PassResult) {
+	command.Say(b, "checked %s with new memories in project %s: %s\n", command.Plural(r.Sessions, "session", "sessions"), project, passText(r))
 	if r.Conflicts > 0 {
-		command.Say(&b, "list the conflicts: %s\n", InProject(project, "conflicts"))
+		command.Say(b, "list the conflicts: %s\n", InProject(project, "conflicts"))
 	}
 	switch {
 	case r.Demoted == 0:
 		b.WriteString("nothing is older than its half-life\n")
 	case applied:
-		command.Say(&b, "%s demoted by one stage:\n",
+		command.Say(b, "%s demoted by one stage:\n",
 			command.Plural(r.Demoted, "memory older than its half-life was", "memories older than their half-life were"))
 	default:
-		command.Say(&b, "%s:\n", command.Plural(r.Demoted, "memory is older than its half-life", "memories are older than their half-life"))
+		command.Say(b, "%s:\n", command.Plural(r.Demoted, "memory is older than its half-life", "memories are older than their half-life"))
 	}
 	if len(r.Falls) > 0 {
-		t := command.NewTable(&b, "entry", "title", "stage", "falls to", "because")
+		t := command.NewTable(b, "entry", "title", "stage", "falls to", "because")
 		for _, fall := range r.Falls {
 			t.AppendRow([]any{command.ShortID(fall.EntryID), command.OneLine(fall.Title, 60), fall.From, fall.To, command.OneLine(fall.Reason, 80)})
 		}
 		t.Render()
 		if more := r.Demoted - len(r.Falls); more > 0 {
-			command.Say(&b, "and %d more\n", more)
+			command.Say(b, "and %d more\n", more)
 		}
 	}
 	if r.Demoted > 0 && !applied {
-		command.Say(&b, "to demote them: %s\nto keep one as it is: %s\n",
+		command.Say(b, "to demote them: %s\nto keep one as it is: %s\n",
 			InProject(project, "graduate", "--apply"), InProject(project, "entry", "confirm", "ENTRY"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // InProject returns the command line of a command in the project, for people to copy.

@@ -44,7 +44,7 @@ func TestGraduatedIsTold(t *testing.T) {
 		}},
 	} {
 		var b strings.Builder
-		require.NoError(t, printGraduated(&b, "it's p", tt.applied, tt.result), name)
+		printGraduated(&b, "it's p", tt.applied, tt.result)
 		for _, says := range tt.says {
 			require.Contains(t, b.String(), says, name)
 		}
@@ -92,7 +92,7 @@ func TestRuledIsTold(t *testing.T) {
 		}},
 	} {
 		var b strings.Builder
-		require.NoError(t, recall.PrintRuled(&b, r))
+		recall.PrintRuled(&b, r)
 		require.Equal(t, want, b.String())
 	}
 }
@@ -117,25 +117,25 @@ func TestConflictsAreTold(t *testing.T) {
 	kept.ID, kept.ResolvedAt, kept.Kept, kept.ResolvedBy, kept.Resolution = "1b", ended, lima.EntryID, "ann", "it moved"
 	both.ID, both.ResolvedAt, both.ResolvedBy = "2c", ended, "ann"
 	var b strings.Builder
-	require.NoError(t, printConflicts(&b, "p", []graduate.Conflict{open, kept, both}))
+	printConflicts(&b, "p", []graduate.Conflict{open, kept, both})
 	require.Contains(t, b.String(), "0a1b2c3d  value       04a5ad1b  2026-03-01  The mirror is in Oslo.  open\n"+
 		"                      7c20e9f4  2026-05-01  The mirror is in Lima.\n")
 	require.Contains(t, b.String(), "7c20e9f4 is right: it moved\n")
 	require.Contains(t, b.String(), "neither is wrong\n")
 	require.Contains(t, b.String(), "to resolve one: starter conflicts resolve CONFLICT --keep=ENTRY --project=p\n")
 	b.Reset()
-	require.NoError(t, printConflicts(&b, "p", []graduate.Conflict{kept, both}))
+	printConflicts(&b, "p", []graduate.Conflict{kept, both})
 	require.NotContains(t, b.String(), "to resolve")
 
 	rows := map[string]entry.Row{lima.EntryID: {EvidenceSessionID: "s2", Entry: schema.Entry{Evidence: []schema.Evidence{{Quote: "in Lima"}}}}}
 	b.Reset()
-	require.NoError(t, printConflict(&b, "p", open, rows))
+	printConflict(&b, "p", open, rows)
 	require.Contains(t, b.String(), "differs   in value: Oslo is not Lima\n")
 	require.Contains(t, b.String(), "state     open: both sides are contested\n\nolder     The mirror is in Oslo.\n          entry 04a5ad1b · fact · verified, contested · ")
 	require.Contains(t, b.String(), "session s2\n          “in Lima” — not found\n")
 	require.Contains(t, b.String(), "to resolve it: starter conflicts resolve 0a1b2c3d --keep=7c20e9f4 --project=p\nor keep 04a5ad1b, or keep both if ")
 	b.Reset()
-	require.NoError(t, printConflict(&b, "p", kept, nil))
+	printConflict(&b, "p", kept, nil)
 	require.Contains(t, b.String(), "by ann: 7c20e9f4 is right: it moved\n")
 	require.Contains(t, b.String(), ", by rule\n")
 	require.NotContains(t, b.String(), "to resolve")
@@ -153,17 +153,17 @@ func TestDecisionsAreTold(t *testing.T) {
 	flagged := stands
 	flagged.ID, flagged.Confidence, flagged.Flagged = "1b", nil, []string{`entry "7c20e9f4-1" is contested`}
 	var b strings.Builder
-	require.NoError(t, printDecisions(&b, []graduate.Decision{stands, flagged}))
+	printDecisions(&b, []graduate.Decision{stands, flagged})
 	require.Regexp(t, `(?m)^0a1b2c3d +2026-06-01 +ann +Close the mirror +7c20e9f4 +stands\n +04a5ad1b\n1b .* +in question$`, b.String())
 	b.Reset()
-	require.NoError(t, printDecision(&b, flagged, nil))
+	printDecision(&b, flagged, nil)
 	require.Contains(t, b.String(), "Close the mirror\n\ndecision  1b\n")
 	require.Contains(t, b.String(), "state     in question\n          entry \"7c20e9f4-1\" is contested\n\nstated in The mirror is in Lima.\n")
 	require.Contains(t, b.String(), "\nrests on  The mirror is in Oslo.\n          entry 04a5ad1b · fact · verified · ")
 	require.Contains(t, b.String(), "          it was certified when the decision was recorded\n")
 	require.NotContains(t, b.String(), "confidence")
 	b.Reset()
-	require.NoError(t, printDecision(&b, stands, nil))
+	printDecision(&b, stands, nil)
 	require.Contains(t, b.String(), " by ann, confidence 0.90\nstate     stands\n")
 }
 
@@ -178,18 +178,18 @@ func TestLedgersKeepToTheirLines(t *testing.T) {
 		c := graduate.Conflict{ID: "0a", Older: side, Newer: side, Type: "value", Reason: draw("reason")}
 		d := graduate.Decision{ID: "0a", Action: draw("action"), By: draw("name"), Flagged: []string{draw("flag")},
 			Evidence: []graduate.DecisionGround{{Side: side, Role: schema.RoleGround}}}
-		plain := func(print func(w *strings.Builder) error) int {
+		plain := func(print func(b *strings.Builder)) int {
 			var b strings.Builder
-			require.NoError(t, print(&b))
+			print(&b)
 			return strings.Count(text.Visible(b.String()), "\n")
 		}
 		project := draw("project")
-		require.Equal(t, 10, plain(func(w *strings.Builder) error { return printDecision(w, d, nil) }))
-		require.Equal(t, 13, plain(func(w *strings.Builder) error { return printConflict(w, project, c, nil) }))
-		require.Equal(t, 4, plain(func(w *strings.Builder) error { return printConflicts(w, project, []graduate.Conflict{c}) }))
-		require.Equal(t, 2, plain(func(w *strings.Builder) error { return printDecisions(w, []graduate.Decision{d}) }))
-		require.Equal(t, 2, plain(func(w *strings.Builder) error {
-			return recall.PrintRuled(w, graduate.CommandResult{Changes: []graduate.CommandChange{{ID: "1", Text: draw("what")}, {ID: draw("id")}}})
+		require.Equal(t, 10, plain(func(b *strings.Builder) { printDecision(b, d, nil) }))
+		require.Equal(t, 13, plain(func(b *strings.Builder) { printConflict(b, project, c, nil) }))
+		require.Equal(t, 4, plain(func(b *strings.Builder) { printConflicts(b, project, []graduate.Conflict{c}) }))
+		require.Equal(t, 2, plain(func(b *strings.Builder) { printDecisions(b, []graduate.Decision{d}) }))
+		require.Equal(t, 2, plain(func(b *strings.Builder) {
+			recall.PrintRuled(b, graduate.CommandResult{Changes: []graduate.CommandChange{{ID: "1", Text: draw("what")}, {ID: draw("id")}}})
 		}))
 	})
 }

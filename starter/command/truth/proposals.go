@@ -3,7 +3,6 @@ package truth
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -45,33 +44,30 @@ func proposalsCommand(a *command.App) *cobra.Command {
 			if !q.Decided {
 				none += "; --all includes accepted and rejected proposals"
 			}
-			return command.List(a, cmd, p, command.After(p, found), none, func(w io.Writer, shown []graduate.Proposal) error {
-				return printProposals(w, q.Project, shown)
+			return command.List(a, cmd, p, command.After(p, found), none, func(b *strings.Builder, shown []graduate.Proposal) {
+				printProposals(b, q.Project, shown)
 			})
 		})
 	})
 }
 
 // printProposals shows everything that a person agrees to by accepting a proposal.
-func printProposals(w io.Writer, project string, proposals []graduate.Proposal) error {
-	var b strings.Builder
+func printProposals(b *strings.Builder, project string, proposals []graduate.Proposal) {
 	open := false
 	for i, p := range proposals {
 		open = open || p.State == graduate.ProposalOpen
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		command.Say(&b, "%s  %s %s  %s\n", command.ShortID(p.ID), p.Change, command.ShortID(p.Entry.EntryID), recall.Shown(p.Entry.Title))
+		command.Say(b, "%s  %s %s  %s\n", command.ShortID(p.ID), p.Change, command.ShortID(p.Entry.EntryID), recall.Shown(p.Entry.Title))
 		if p.Text != "" {
-			command.Say(&b, "  right is  %s\n", recall.Shown(p.Text))
+			command.Say(b, "  right is  %s\n", recall.Shown(p.Text))
 		}
-		command.Say(&b, "  because   %s\n  by        %s on %s\n  state     %s\n", recall.Shown(p.Because), p.ProposedBy, command.When(p.ProposedAt), proposalState(p))
+		command.Say(b, "  because   %s\n  by        %s on %s\n  state     %s\n", recall.Shown(p.Because), p.ProposedBy, command.When(p.ProposedAt), proposalState(p))
 	}
 	if open {
-		command.Say(&b, "\nto decide: %s\n       or: %s\n", InProject(project, "proposals", "accept", "PROPOSAL"), InProject(project, "proposals", "reject", "PROPOSAL"))
+		command.Say(b, "\nto decide: %s\n       or: %s\n", InProject(project, "proposals", "accept", "PROPOSAL"), InProject(project, "proposals", "reject", "PROPOSAL"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // proposalState describes whether a proposal is pending, or how it ended.
@@ -106,14 +102,14 @@ func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.C
 			one, err := decide(ctx, p, a.Actor(), *because)
 			if err != nil {
 				if len(all.Changes) > 0 { // Report the decisions made so far.
-					_ = a.Print(all, func(w io.Writer) error { return recall.PrintRuled(w, all) })
+					_ = a.Print(all, func(b *strings.Builder) { recall.PrintRuled(b, all) })
 				}
 				return err
 			}
 			all.Events += one.Events
 			all.Changes = append(all.Changes, one.Changes...)
 		}
-		return a.Print(all, func(w io.Writer) error { return recall.PrintRuled(w, all) })
+		return a.Print(all, func(b *strings.Builder) { recall.PrintRuled(b, all) })
 	})
 }
 

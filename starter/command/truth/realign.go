@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -103,7 +102,7 @@ func realign(ctx context.Context, a *command.App, o *realignOptions) error {
 			r.Failed++
 		}
 	}
-	if err := a.Print(r, func(w io.Writer) error { return printRealignment(w, r) }); err != nil {
+	if err := a.Print(r, func(b *strings.Builder) { printRealignment(b, r) }); err != nil {
 		return err
 	}
 	if r.Failed > 0 {
@@ -204,16 +203,16 @@ func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progres
 	return nil
 }
 
-func printRealignment(w io.Writer, r realignment) error {
+func printRealignment(b *strings.Builder, r realignment) {
 	if len(r.Sessions) == 0 {
-		_, err := fmt.Fprintf(w, "nothing to judge again: all evidence is judged by rule %d\n", r.Rule)
-		return err
+		fmt.Fprintf(b, "nothing to judge again: all evidence is judged by rule %d\n", r.Rule)
+		return
 	}
 	header := []string{"session", "project", "user", "judged again", "newly proven", "no longer"}
 	if r.DryRun {
 		header = []string{"session", "project", "user", "to judge again"}
 	}
-	t := command.NewTable(w, header...)
+	t := command.NewTable(b, header...)
 	t.SetColumnConfigs(command.RightAligned(4, len(header)))
 	behind := 0
 	for _, s := range r.Sessions {
@@ -222,22 +221,19 @@ func printRealignment(w io.Writer, r realignment) error {
 		t.AppendRow(cells[:len(header)])
 	}
 	t.Render()
-	var b strings.Builder
 	for _, s := range r.Sessions {
 		if s.Error != "" {
-			command.Say(&b, "session%s failed: %s\n", inScope(s.SessionKey), s.Error)
+			command.Say(b, "session%s failed: %s\n", inScope(s.SessionKey), s.Error)
 		}
 	}
-	command.Say(&b, "%s: %s ", command.Plural(len(r.Sessions), "session", "sessions"), command.Plural(r.Pieces, "piece", "pieces"))
+	command.Say(b, "%s: %s ", command.Plural(len(r.Sessions), "session", "sessions"), command.Plural(r.Pieces, "piece", "pieces"))
 	if r.DryRun {
-		fmt.Fprintf(&b, "to judge again by rule %d", r.Rule)
+		fmt.Fprintf(b, "to judge again by rule %d", r.Rule)
 	} else {
-		fmt.Fprintf(&b, "judged again by rule %d, %d newly proven, %d no longer", r.Rule, r.Proven, r.Unproven)
+		fmt.Fprintf(b, "judged again by rule %d, %d newly proven, %d no longer", r.Rule, r.Proven, r.Unproven)
 	}
 	if behind > 0 {
-		fmt.Fprintf(&b, "; %s an earlier judgement", command.Plural(behind, "entry lacks", "entries lack"))
+		fmt.Fprintf(b, "; %s an earlier judgement", command.Plural(behind, "entry lacks", "entries lack"))
 	}
 	b.WriteString("\n")
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -60,10 +60,7 @@ func verify(ctx context.Context, a *command.App, scope schema.SessionKey) error 
 		return command.Usagef("nothing to verify: the log holds no session%s", inScope(scope))
 	}
 	report := verification{tally, findings}
-	err = a.Print(report, func(w io.Writer) error {
-		_, err := io.WriteString(w, TallyLine(tally)+"\n"+ruleLines(tally))
-		return err
-	})
+	err = a.Print(report, func(b *strings.Builder) { b.WriteString(TallyLine(tally) + "\n" + ruleLines(tally)) })
 	if err == nil && tally.False > 0 {
 		err = fmt.Errorf("%s of evidence that is not true of the log", command.Plural(tally.False, "finding", "findings"))
 	}
@@ -92,10 +89,12 @@ func Audit(ctx context.Context, a *command.App, conn driver.Conn, scope schema.S
 			findings = append(findings, session.Findings...)
 			continue
 		}
+		var b strings.Builder
 		for _, finding := range session.Findings {
-			if err := PrintFinding(a.Out, finding); err != nil {
-				return tally, nil, fmt.Errorf("write output: %w", err)
-			}
+			PrintFinding(&b, finding)
+		}
+		if _, err := io.WriteString(a.Out, b.String()); err != nil {
+			return tally, nil, fmt.Errorf("write output: %w", err)
 		}
 	}
 	return tally, findings, nil
@@ -134,30 +133,27 @@ func inScope(scope schema.SessionKey) string {
 }
 
 // PrintFinding writes a finding of the audit.
-func PrintFinding(w io.Writer, f audit.Finding) error {
-	var b strings.Builder
-	command.Say(&b, "FALSE  session %s", f.SessionID)
+func PrintFinding(b *strings.Builder, f audit.Finding) {
+	command.Say(b, "FALSE  session %s", f.SessionID)
 	if f.EntryID != "" {
-		command.Say(&b, ", entry %s", command.ShortID(f.EntryID))
+		command.Say(b, ", entry %s", command.ShortID(f.EntryID))
 	}
 	if e := f.Evidence; e != nil {
-		command.Say(&b, ", message %d, bytes %d–%d", e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd)
+		command.Say(b, ", message %d, bytes %d–%d", e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd)
 	}
 	b.WriteString("\n")
 	if e := f.Evidence; e != nil {
-		command.Say(&b, "       “%s”\n       recorded as %s\n", command.OneLine(e.Quote, 120), show.EvidenceState(*e, show.LineDifferences))
+		command.Say(b, "       “%s”\n       recorded as %s\n", command.OneLine(e.Quote, 120), show.EvidenceState(*e, show.LineDifferences))
 		if p, known := show.PassageOf(*e); known && !e.Proven {
-			command.Say(&b, "       in “%s”\n", p.Line(""))
+			command.Say(b, "       in “%s”\n", p.Line(""))
 		}
 	}
 	if f.StoredIn != "" {
-		command.Say(&b, "       %s, event %s: ", f.StoredIn, command.ShortID(f.EventID))
+		command.Say(b, "       %s, event %s: ", f.StoredIn, command.ShortID(f.EventID))
 	} else {
 		b.WriteString("       ")
 	}
-	command.Say(&b, "%s\n", command.OneLine(f.Problem, 300))
-	_, err := io.WriteString(w, b.String())
-	return err
+	command.Say(b, "%s\n", command.OneLine(f.Problem, 300))
 }
 
 // TallyLine summarizes the audit in one line.
