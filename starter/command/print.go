@@ -170,56 +170,70 @@ func ShortIDs(words string) string {
 	return wholeID.ReplaceAllStringFunc(words, func(id string) string { return ShortID(strings.Trim(id, `"`)) })
 }
 
-// grid is a table. Each cell contains one line, unless it is a manyLines.
-type grid struct{ table.Writer }
-
-// ManyLines is a cell of several lines.
+// ManyLines is a cell of several lines. All other cells are one line.
 type ManyLines []string
 
-// AppendRow appends a row. Invisible characters are escaped first, so that columns line up.
-func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
-	cells := make(table.Row, len(row))
-	for i, v := range row {
-		if lines, ok := v.(ManyLines); ok {
-			shown := make([]string, len(lines))
-			for i, line := range lines {
-				shown[i] = text.Visible(Unbroken(line))
-			}
-			cells[i] = strings.Join(shown, "\n")
-			continue
-		}
-		cells[i] = inline(v)
-		if s, ok := cells[i].(string); ok {
-			cells[i] = text.Visible(s)
-		}
-	}
-	g.Writer.AppendRow(cells, config...)
-}
-
-// NewTable returns a table without borders.
-func NewTable(b *strings.Builder, header ...string) grid {
+// Table writes a table without borders: a row of cells for each of the rows. The titles are separated by commas. One that begins
+// with ">" is that of a column of numbers, some of which may be missing: it is aligned to the right.
+func Table[T any](b *strings.Builder, titles string, rows []T, cells func(row T) []any) {
 	t := table.NewWriter()
-	t.SetOutputMirror(b)
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	t.SuppressTrailingSpaces()
 	style.Format.Header = tabletext.FormatUpper
+	t.SuppressTrailingSpaces()
 	t.SetStyle(style)
-	row := make(table.Row, len(header))
-	for i, h := range header {
-		row[i] = h
+	var header table.Row
+	var columns []table.ColumnConfig
+	for i, title := range strings.Split(titles, ", ") {
+		title, right := strings.CutPrefix(title, ">")
+		if right {
+			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: tabletext.AlignRight, AlignHeader: tabletext.AlignRight})
+		}
+		header = append(header, title)
 	}
-	t.AppendHeader(row)
-	return grid{t}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(columns)
+	for _, row := range rows {
+		t.AppendRow(visible(cells(row)))
+	}
+	b.WriteString(t.Render() + "\n")
 }
 
-// RightAligned aligns columns of numbers, some of which may be missing.
-func RightAligned(first, last int) (columns []table.ColumnConfig) {
-	for n := first; n <= last; n++ {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: tabletext.AlignRight, AlignHeader: tabletext.AlignRight})
+// LongTable is [Table] for the first [MaxTableRows] rows, and the number of the others. It writes nothing if there are no rows.
+func LongTable[T any](b *strings.Builder, titles string, rows []T, cells func(row T) []any) {
+	if len(rows) == 0 {
+		return
 	}
-	return columns
+	Table(b, titles, rows[:min(len(rows), MaxTableRows)], cells)
+	SayMore(b, "", len(rows)-MaxTableRows)
+}
+
+// SayMore says how many of a list a report leaves out, if any.
+func SayMore(b *strings.Builder, indent string, more int) {
+	if more > 0 {
+		fmt.Fprintf(b, "%sand %d more: --output json lists all\n", indent, more)
+	}
+}
+
+// visible escapes invisible characters in cells, so that columns line up. Only the lines of ManyLines stay apart.
+func visible(cells []any) table.Row {
+	shown := make(table.Row, len(cells))
+	for i, cell := range cells {
+		switch cell := inline(cell).(type) {
+		case ManyLines:
+			lines := make([]string, len(cell))
+			for i, line := range cell {
+				lines[i] = text.Visible(Unbroken(line))
+			}
+			shown[i] = strings.Join(lines, "\n")
+		case string:
+			shown[i] = text.Visible(cell)
+		default:
+			shown[i] = cell
+		}
+	}
+	return shown
 }
 
 // OneLine converts a text to one line of at most n user-perceived characters.

@@ -107,18 +107,11 @@ func planBackfill(ctx context.Context, a *command.App, o *backfillOptions) error
 }
 
 func (p backfillPlan) print(b *strings.Builder) {
-	if len(p.Sessions) > 0 {
-		t := command.NewTable(b, "session", "project", "user", "latest build", "extracted with", "prompt")
-		for _, s := range p.Sessions[:min(len(p.Sessions), command.MaxTableRows)] {
-			t.AppendRow([]any{
-				command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), command.OneLine(s.User, 40), command.ShortID(s.BuildID), command.OneLine(modelText(s.Extractor), 60), s.Extractor.PromptVersion,
-			})
+	command.LongTable(b, "session, project, user, latest build, extracted with, prompt", p.Sessions, func(s build.Backfilled) []any {
+		return []any{
+			command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), command.OneLine(s.User, 40), command.ShortID(s.BuildID), command.OneLine(modelText(s.Extractor), 60), s.Extractor.PromptVersion,
 		}
-		t.Render()
-	}
-	if more := len(p.Sessions) - command.MaxTableRows; more > 0 {
-		command.Say(b, "and %d more: --output json lists all\n", more)
-	}
+	})
 	command.Say(b, "would extract from %s with %s, prompt %s\n", command.Plural(len(p.Sessions), "session", "sessions"), modelText(p.Extractor), p.Extractor.PromptVersion)
 }
 
@@ -202,19 +195,12 @@ func (r *BackfillReport) add(listed batch.Report) {
 
 // Print writes the report for people.
 func (r BackfillReport) Print(b *strings.Builder) {
-	if len(r.Sessions) > 0 {
-		t := command.NewTable(b, "session", "project", "status", "build", "entries", "new", "superseded", "restored", "reason")
-		for _, s := range r.Sessions[:min(len(r.Sessions), command.MaxTableRows)] {
-			t.AppendRow([]any{
-				command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), s.Status, cmp.Or(command.ShortID(s.BuildID), "-"), s.Counts.Entries, s.Counts.NewEntries,
-				s.Counts.SupersededEntries, s.Counts.RestoredEntries, command.OneLine(s.Error, 100),
-			})
+	command.LongTable(b, "session, project, status, build, entries, new, superseded, restored, reason", r.Sessions, func(s backfilledSession) []any {
+		return []any{
+			command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), s.Status, cmp.Or(command.ShortID(s.BuildID), "-"), s.Counts.Entries, s.Counts.NewEntries,
+			s.Counts.SupersededEntries, s.Counts.RestoredEntries, command.OneLine(s.Error, 100),
 		}
-		t.Render()
-	}
-	if more := len(r.Sessions) - command.MaxTableRows; more > 0 {
-		command.Say(b, "and %d more: --output json lists all\n", more)
-	}
+	})
 	statuses, sum, usage := map[string]int{}, schema.BuildCounts{}, schema.Usage{}
 	for _, s := range r.Sessions {
 		statuses[string(s.Status)]++

@@ -34,14 +34,11 @@ func batchesCommand(a *command.App) *cobra.Command {
 }
 
 func printBatches(b *strings.Builder, list []batch.Summary) {
-	t := command.NewTable(b, "batch", "begun", "latest outcome", "sessions", "passed over", "ended", "failed", "state")
-	t.SetColumnConfigs(command.RightAligned(4, 7))
-	for _, s := range list {
+	command.Table(b, "batch, begun, latest outcome, >sessions, >passed over, >ended, >failed, state", list, func(s batch.Summary) []any {
 		state := "under way or stopped"
 		if s.Done() {
 			state = "done"
 		}
-		t.AppendRow([]any{command.OneLine(s.Batch, 60), command.When(s.Began), command.When(s.Latest), s.Items, s.PassedOver, s.Ended, s.Failed, state})
-	}
-	t.Render()
+		return []any{command.OneLine(s.Batch, 60), command.When(s.Began), command.When(s.Latest), s.Items, s.PassedOver, s.Ended, s.Failed, state}
+	})
 }

@@ -35,15 +35,12 @@ func printDays(b *strings.Builder, days []build.Day) {
 		fmt.Fprintln(b, "nothing happened in this time")
 		return
 	}
-	t := command.NewTable(b, "day", "success", "partial", "empty", "failed", "unfinished", "new entries", "verified", "certified", "tokens in", "tokens out", "cost", "median s", "longest wait s")
-	t.SetColumnConfigs(command.RightAligned(2, 14))
-	for _, d := range days {
+	command.Table(b, "day, >success, >partial, >empty, >failed, >unfinished, >new entries, >verified, >certified, >tokens in, >tokens out, >cost, >median s, >longest wait s", days, func(d build.Day) []any {
 		cost := "-"
 		if d.Usage.CostUSD > 0 {
 			cost = fmt.Sprintf("$%.4f", d.Usage.CostUSD)
 		}
-		t.AppendRow([]any{d.Date, d.Success, d.Partial, d.Empty, d.Failed, d.Unfinished, d.NewEntries, d.Reached[schema.StageVerified], d.Reached[schema.StageCertified], d.Usage.InputTokens, d.Usage.OutputTokens,
-			cost, fmt.Sprintf("%.1f", d.MedianSeconds), fmt.Sprintf("%.1f", d.MaxWait)})
-	}
-	t.Render()
+		return []any{d.Date, d.Success, d.Partial, d.Empty, d.Failed, d.Unfinished, d.NewEntries, d.Reached[schema.StageVerified], d.Reached[schema.StageCertified], d.Usage.InputTokens, d.Usage.OutputTokens,
+			cost, fmt.Sprintf("%.1f", d.MedianSeconds), fmt.Sprintf("%.1f", d.MaxWait)}
+	})
 }

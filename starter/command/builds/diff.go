@@ -51,11 +51,7 @@ func printDiff(b *strings.Builder, d build.Diff) {
 		b.WriteString("both have the same extractor\n")
 	}
 	b.WriteString("\n")
-	t := command.NewTable(b, "", "A", "B")
-	for _, row := range numbersOf(d) {
-		t.AppendRow([]any{row[0], row[1], row[2]})
-	}
-	t.Render()
+	command.Table(b, ", A, B", numbersOf(d), func(row [3]string) []any { return []any{row[0], row[1], row[2]} })
 	command.Say(b, "\n%s only in A, %d only in B, %d changed, %d the same\n", command.Plural(len(d.OnlyA), "entry", "entries"), len(d.OnlyB), len(d.Changed), d.Same)
 	sayOnly(b, "only in A", "-", d.OnlyA)
 	sayOnly(b, "only in B", "+", d.OnlyB)
@@ -105,9 +101,7 @@ func sayOnly(b *strings.Builder, title, mark string, entries []schema.Entry) {
 	for _, e := range entries[:min(len(entries), command.MaxListed)] {
 		command.Say(b, "  %s %s: %s (%s)\n", mark, e.Type, command.OneLine(e.Title, 200), placeText(e))
 	}
-	if more := len(entries) - command.MaxListed; more > 0 {
-		command.Say(b, "  and %d more: --output json lists all\n", more)
-	}
+	command.SayMore(b, "  ", len(entries)-command.MaxListed)
 }
 
 // placeText describes the place of an entry's evidence.
@@ -136,7 +130,5 @@ func sayChanged(b *strings.Builder, changed []build.ChangedEntry) {
 			command.Say(b, "      %-13s + %s\n", "", command.OneLine(cmp.Or(f.B, "(nothing)"), 200))
 		}
 	}
-	if more := len(changed) - command.MaxListed; more > 0 {
-		command.Say(b, "  and %d more: --output json lists all\n", more)
-	}
+	command.SayMore(b, "  ", len(changed)-command.MaxListed)
 }

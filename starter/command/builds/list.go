@@ -66,14 +66,12 @@ func listCommand(a *command.App) *cobra.Command {
 }
 
 func printBuilds(b *strings.Builder, runs []build.Run) {
-	t := command.NewTable(b, "build", "session", "project", "status", "started", "took", "entries", "failed at", "class")
-	for _, r := range runs {
-		t.AppendRow([]any{
+	command.Table(b, "build, session, project, status, started, took, entries, failed at, class", runs, func(r build.Run) []any {
+		return []any{
 			command.ShortID(r.BuildID), command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), r.Status, command.When(r.StartedAt), took(r),
 			r.Counts.Entries, r.FailedStep, r.Class,
-		})
-	}
-	t.Render()
+		}
+	})
 }
 
 func took(r build.Run) string {

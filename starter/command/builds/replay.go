@@ -81,9 +81,7 @@ func printReplay(b *strings.Builder, r build.Replayed) {
 			command.Say(b, "  and %d more fields: --output json lists all\n", more)
 		}
 	}
-	if more := len(r.Differences) - command.MaxListed; more > 0 {
-		command.Say(b, "and %d more: --output json lists all\n", more)
-	}
+	command.SayMore(b, "", len(r.Differences)-command.MaxListed)
 }
 
 func quotedOrNone(text string) string {

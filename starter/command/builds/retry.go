@@ -211,18 +211,11 @@ func (p retryPlan) refusal() error {
 }
 
 func (p retryPlan) print(b *strings.Builder) {
-	if len(p.Builds) > 0 {
-		t := command.NewTable(b, "build", "session", "project", "status", "started", "class", "why")
-		for _, r := range p.Builds[:min(len(p.Builds), command.MaxTableRows)] {
-			t.AppendRow([]any{
-				command.ShortID(r.BuildID), command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), r.Status, command.When(r.StartedAt), cmp.Or(string(r.Class), "-"), r.why(),
-			})
+	command.LongTable(b, "build, session, project, status, started, class, why", p.Builds, func(r plannedRetry) []any {
+		return []any{
+			command.ShortID(r.BuildID), command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), r.Status, command.When(r.StartedAt), cmp.Or(string(r.Class), "-"), r.why(),
 		}
-		t.Render()
-	}
-	if more := len(p.Builds) - command.MaxTableRows; more > 0 {
-		command.Say(b, "and %d more: --output json lists all\n", more)
-	}
+	})
 	classes := map[string]int{}
 	for _, r := range p.Builds {
 		classes[cmp.Or(string(r.Class), string(r.Status))]++
@@ -407,19 +400,12 @@ func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (re
 }
 
 func (r retryReport) Print(b *strings.Builder) {
-	if len(r.Builds) > 0 {
-		t := command.NewTable(b, "build", "session", "status", "new build", "entries", "new", "reason")
-		for _, one := range r.Builds[:min(len(r.Builds), command.MaxTableRows)] {
-			t.AppendRow([]any{
-				command.ShortID(one.BuildID), command.ShownSession(one.SessionID), one.Status, one.newBuild(), one.Counts.Entries, one.Counts.NewEntries,
-				command.OneLine(one.Error, 100),
-			})
+	command.LongTable(b, "build, session, status, new build, entries, new, reason", r.Builds, func(one retried) []any {
+		return []any{
+			command.ShortID(one.BuildID), command.ShownSession(one.SessionID), one.Status, one.newBuild(), one.Counts.Entries, one.Counts.NewEntries,
+			command.OneLine(one.Error, 100),
 		}
-		t.Render()
-	}
-	if more := len(r.Builds) - command.MaxTableRows; more > 0 {
-		command.Say(b, "and %d more: --output json lists all\n", more)
-	}
+	})
 	statuses := map[string]int{}
 	for _, one := range r.Builds {
 		statuses[string(one.Status)]++

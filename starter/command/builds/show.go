@@ -216,15 +216,13 @@ func printCounts(b *strings.Builder, r build.Run) {
 }
 
 func printSteps(b *strings.Builder, metrics []schema.StepMetric) {
-	t := command.NewTable(b, "step", "ms", "result")
-	for _, m := range metrics {
+	command.Table(b, "step, ms, result", metrics, func(m schema.StepMetric) []any {
 		result := "ok"
 		if !m.Success {
 			result = m.Error
 		}
-		t.AppendRow([]any{m.Step, fmt.Sprintf("%.0f", m.LatencyMS), command.OneLine(result, 100)})
-	}
-	t.Render()
+		return []any{m.Step, fmt.Sprintf("%.0f", m.LatencyMS), command.OneLine(result, 100)}
+	})
 }
 
 // sourceText describes the source of a session: its address, format and size.

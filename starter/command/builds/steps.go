@@ -31,12 +31,10 @@ func printStepSummaries(b *strings.Builder, steps []build.StepSummary) {
 		fmt.Fprintln(b, "no step has ended yet")
 		return
 	}
-	t := command.NewTable(b, "step", "runs", "failed", "median ms", "p95 ms", "total s", "last")
-	for _, s := range steps {
-		t.AppendRow([]any{
+	command.Table(b, "step, runs, failed, median ms, p95 ms, total s, last", steps, func(s build.StepSummary) []any {
+		return []any{
 			s.Step, s.Runs, s.Failed, fmt.Sprintf("%.0f", s.MedianMS), fmt.Sprintf("%.0f", s.P95MS),
 			fmt.Sprintf("%.1f", s.TotalMS/1e3), command.When(s.Last),
-		})
-	}
-	t.Render()
+		}
+	})
 }

@@ -35,14 +35,11 @@ func dreamListCommand(a *command.App) *cobra.Command {
 }
 
 func printDreams(b *strings.Builder, dreams []tier.Dream) {
-	t := command.NewTable(b, "dream", "date", "ended", "status", "version", "days", "carried", "reason")
-	t.SetColumnConfigs(command.RightAligned(5, 7))
-	for _, d := range dreams {
+	command.Table(b, "dream, date, ended, status, >version, >days, >carried, reason", dreams, func(d tier.Dream) []any {
 		version := "-"
 		if d.Version > 0 {
 			version = fmt.Sprint(d.Version)
 		}
-		t.AppendRow([]any{d.Ordinal, d.Date, command.When(d.At), d.Status, version, len(d.Days), d.Carried, command.OneLine(d.Reason, 80)})
-	}
-	t.Render()
+		return []any{d.Ordinal, d.Date, command.When(d.At), d.Status, version, len(d.Days), d.Carried, command.OneLine(d.Reason, 80)}
+	})
 }

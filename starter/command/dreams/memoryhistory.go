@@ -35,11 +35,8 @@ func memoryHistoryCommand(a *command.App) *cobra.Command {
 }
 
 func printHistory(b *strings.Builder, versions []tier.VersionLine) {
-	t := command.NewTable(b, "version", "when", "origin", "items", "change", "by", "reason")
-	t.SetColumnConfigs(command.RightAligned(4, 5))
-	for _, v := range versions {
+	command.Table(b, "version, when, origin, >items, >change, by, reason", versions, func(v tier.VersionLine) []any {
 		change := fmt.Sprintf("+%d −%d", v.Added, v.Removed)
-		t.AppendRow([]any{v.Version, command.When(v.At), command.OriginText(v), v.Items, change, command.OneLine(v.Actor, 40), command.OneLine(v.Reason, 80)})
-	}
-	t.Render()
+		return []any{v.Version, command.When(v.At), command.OriginText(v), v.Items, change, command.OneLine(v.Actor, 40), command.OneLine(v.Reason, 80)}
+	})
 }

@@ -54,16 +54,13 @@ func printSchedules(b *strings.Builder, schedules []Schedule) {
 		fmt.Fprintln(b, noSchedule)
 		return
 	}
-	t := command.NewTable(b, "schedule", "dreams of", "when", "next", "last", "ended", "missed", "skipped")
-	t.SetColumnConfigs(command.RightAligned(7, 8))
-	for _, s := range schedules {
+	command.Table(b, "schedule, dreams of, when, next, last, ended, >missed, >skipped", schedules, func(s Schedule) []any {
 		last, ended := "-", "-"
 		if len(s.Recent) > 0 {
 			last, ended = s.when(s.Recent[0].Scheduled), s.Recent[0].Status
 		}
-		t.AppendRow([]any{s.ID, command.OneLine(s.scope(), 40), s.plan(), s.next(), last, ended, s.Missed, s.Skipped})
-	}
-	t.Render()
+		return []any{s.ID, command.OneLine(s.scope(), 40), s.plan(), s.next(), last, ended, s.Missed, s.Skipped}
+	})
 	for i := range schedules {
 		s := &schedules[i]
 		if len(s.Recent) > 0 && s.Recent[0].Summary != "" {
@@ -123,11 +120,9 @@ func printSchedule(b *strings.Builder, s *Schedule) {
 		fmt.Fprintf(b, "it has not run yet; run it now with: %s\n", build.Command("schedule", "trigger", s.ID))
 		return
 	}
-	t := command.NewTable(b, "scheduled", "started", "ended", "outcome", "workflow")
-	for _, r := range s.Recent {
-		t.AppendRow([]any{s.when(r.Scheduled), s.when(r.Started), r.Status, cmp.Or(command.OneLine(r.Summary, 120), "-"), r.WorkflowID})
-	}
-	t.Render()
+	command.Table(b, "scheduled, started, ended, outcome, workflow", s.Recent, func(r scheduleRun) []any {
+		return []any{s.when(r.Scheduled), s.when(r.Started), r.Status, cmp.Or(command.OneLine(r.Summary, 120), "-"), r.WorkflowID}
+	})
 }
 
 func (s *Schedule) reads() string {

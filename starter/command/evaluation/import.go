@@ -113,9 +113,7 @@ func printImport(b *strings.Builder, r eval.Written) {
 		for _, reason := range r.LeftOut[:min(maxLeftOut, len(r.LeftOut))] {
 			command.Say(b, "  %s\n", command.OneLine(reason, 160))
 		}
-		if more := len(r.LeftOut) - maxLeftOut; more > 0 {
-			command.Say(b, "  and %d more: --output json lists all\n", more)
-		}
+		command.SayMore(b, "  ", len(r.LeftOut)-maxLeftOut)
 	}
 	b.WriteString("next:\n")
 	for _, t := range r.Transcripts[:min(maxProcessed, len(r.Transcripts))] {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"axiommind/activities/retrieve/eval"
 	"axiommind/starter/command"
 )
@@ -70,37 +68,27 @@ func groupsOf(run eval.Result) []group {
 }
 
 func renderMetrics(b *strings.Builder, head string, groups []group) {
-	t := command.NewTable(b, head, "n", "r@1", "r@5", "r@10", "95 %", "r@20", "mrr", "ndcg@10", "p50", "p95", "p99")
-	for _, g := range groups {
-		row := table.Row{g.name, g.Questions + g.Abstentions}
-		for _, name := range []string{"recall@1", "recall@5", "recall@10", "", "recall@20", "mrr", "ndcg@10"} {
-			if name == "" {
-				row = append(row, interval(g.Summary))
-				continue
-			}
-			row = append(row, figure(g.Summary, name))
+	titles := head + ", >n, >r@1, >r@5, >r@10, >95 %, >r@20, >mrr, >ndcg@10, >p50, >p95, >p99"
+	command.Table(b, titles, groups, func(g group) []any {
+		s := g.Summary
+		return []any{
+			g.name, s.Questions + s.Abstentions, figure(s, "recall@1"), figure(s, "recall@5"), figure(s, "recall@10"), interval(s), figure(s, "recall@20"),
+			figure(s, "mrr"), figure(s, "ndcg@10"), millis(s.Latency.P50), millis(s.Latency.P95), millis(s.Latency.P99),
 		}
-		row = append(row, millis(g.Latency.P50), millis(g.Latency.P95), millis(g.Latency.P99))
-		t.AppendRow(row)
-	}
-	t.SetColumnConfigs(command.RightAligned(2, 12))
-	t.Render()
+	})
 	b.WriteString("\n")
 }
 
 // renderHits writes the table of how often any and all references were found.
 func renderHits(b *strings.Builder, groups []group) {
 	names := []string{"hit@1", "hit@5", "hit@10", "hit@20", "all@1", "all@5", "all@10", "all@20"}
-	t := command.NewTable(b, append([]string{"questions of"}, names...)...)
-	for _, g := range groups {
-		row := table.Row{g.name}
+	command.Table(b, "questions of, >"+strings.Join(names, ", >"), groups, func(g group) []any {
+		row := []any{g.name}
 		for _, name := range names {
 			row = append(row, figure(g.Summary, name))
 		}
-		t.AppendRow(row)
-	}
-	t.SetColumnConfigs(command.RightAligned(2, 9))
-	t.Render()
+		return row
+	})
 	b.WriteString("\n")
 }
 
@@ -155,9 +143,7 @@ func sayComparison(b *strings.Builder, o *evalOptions, c eval.Comparison) {
 		}
 		command.Say(b, "  %s: found at %s, and at %s before\n", command.OneLine(q.ID, 60), ranksText(q.After), ranksText(q.Before))
 	}
-	if more := len(c.Worse) - maxWorse; more > 0 {
-		command.Say(b, "  and %d more: --output json lists all\n", more)
-	}
+	command.SayMore(b, "  ", len(c.Worse)-maxWorse)
 }
 
 // ranksText lists the ranks of a question's references, with a dash for those that were not found.

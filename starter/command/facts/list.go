@@ -71,17 +71,15 @@ func listCommand(a *command.App) *cobra.Command {
 
 // printFacts prints a page of the facts of a memory with the version.
 func printFacts(b *strings.Builder, facts []fact.Fact, version uint64) {
-	t := command.NewTable(b, "fact", "category", "confidence", "content", "entry")
-	for _, x := range facts {
+	command.Table(b, "fact, category, confidence, content, entry", facts, func(x fact.Fact) []any {
 		from := command.ShortID(x.EntryID)
 		if from == "" {
 			from = x.Source()
 		}
-		t.AppendRow([]any{
+		return []any{
 			x.ID, x.Category, fmt.Sprintf("%.2f", x.Confidence), command.OneLine(x.Content, 80), from + command.GoneText(x) + factText(x.Entry),
-		})
-	}
-	t.Render()
+		}
+	})
 	fmt.Fprintf(b, "the memory has version %d\n", version)
 }
 

@@ -337,18 +337,16 @@ func fail(j *progress.Job, reason string) {
 const maxReasonShown = 120
 
 func printJobs(b *strings.Builder, r ProcessReport) {
-	t := command.NewTable(b, "session", "status", "messages", "new", "entries", "new", "aligned", "proven", "vectors", "file")
-	t.SetColumnConfigs(command.RightAligned(3, 9))
-	for _, j := range r.Sessions {
+	titles := "session, status, >messages, >new, >entries, >new, >aligned, >proven, >vectors, file"
+	command.Table(b, titles, r.Sessions, func(j *progress.Job) []any {
 		row := []any{cmp.Or(command.ShownSession(j.Result.SessionID), "-"), j.Result.Status}
 		if c := j.Result.Counts; j.Result.BuildID != "" {
 			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Indexed)
 		} else {
 			row = append(row, "-", "-", "-", "-", "-", "-", "-") // The counts are unknown: it failed, or another run processes it.
 		}
-		t.AppendRow(append(row, command.OneLine(filepath.Base(j.File), 40)))
-	}
-	t.Render()
+		return append(row, command.OneLine(filepath.Base(j.File), 40))
+	})
 	for _, j := range r.Sessions {
 		note(b, j, len(r.Sessions) == 1)
 	}

@@ -143,9 +143,7 @@ func listFiles(b *strings.Builder, of []passedOver) {
 	for _, f := range of[:min(len(of), command.MaxListed)] {
 		command.Say(b, "  %s: %s\n", f.File, command.OneLine(f.Reason, command.MaxErrorLine))
 	}
-	if more := len(of) - command.MaxListed; more > 0 {
-		command.Say(b, "  and %d more: --output json lists all\n", more)
-	}
+	command.SayMore(b, "  ", len(of)-command.MaxListed)
 }
 
 // noTranscript returns an error that lists the directory's files, none of which is a transcript.

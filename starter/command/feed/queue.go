@@ -85,12 +85,9 @@ func printQueue(b *strings.Builder, o *command.Owner, s schema.QueueState, runs 
 			next = "by " + command.When(s.NextAt)
 		}
 		command.Say(b, "%s in %s, processed %s\n", command.Plural(s.Threads, "session waits", "sessions wait"), whose, next)
-		t := command.NewTable(b, "session", "project", "parts", "since", "last", "at the latest", "remarks")
-		t.SetColumnConfigs(command.RightAligned(3, 3))
-		for _, p := range s.Pending {
-			t.AppendRow([]any{command.ShownSession(p.Thread), command.OneLine(p.Project, command.SessionCell), p.Contexts, command.When(p.FirstAt), command.When(p.LastAt), command.When(p.Due), remarksOf(p)})
-		}
-		t.Render()
+		command.Table(b, "session, project, >parts, since, last, at the latest, remarks", s.Pending, func(p schema.QueuedThread) []any {
+			return []any{command.ShownSession(p.Thread), command.OneLine(p.Project, command.SessionCell), p.Contexts, command.When(p.FirstAt), command.When(p.LastAt), command.When(p.Due), remarksOf(p)}
+		})
 		if more := s.Threads - len(s.Pending); more > 0 && len(s.Pending) > 0 {
 			command.Say(b, "and %d more\n", more)
 		}

@@ -46,13 +46,10 @@ func sessionsCommand(a *command.App) *cobra.Command {
 }
 
 func printSessions(b *strings.Builder, rows []build.SessionRow) {
-	t := command.NewTable(b, "session", "project", "user", "agent", "messages", "tokens (est.)", "last processed", "status")
-	t.SetColumnConfigs(command.RightAligned(5, 6))
-	for _, r := range rows {
-		t.AppendRow([]any{
+	command.Table(b, "session, project, user, agent, >messages, >tokens (est.), last processed, status", rows, func(r build.SessionRow) []any {
+		return []any{
 			command.ShownSession(r.SessionID), command.OneLine(r.Project, 40), command.OneLine(r.User, 40), command.OneLine(r.Agent, 40),
 			r.Messages, r.Tokens, command.When(r.At), r.Status,
-		})
-	}
-	t.Render()
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/starter/command"
+	"axiommind/worker/settings"
 )
 
 // configShowCommand prints the settings with their sources. It asks no server.
@@ -18,11 +19,7 @@ func configShowCommand(a *command.App) *cobra.Command {
 	return a.Online(cmd, func(context.Context, []string) error {
 		rows := a.Cfg.Show()
 		return a.Print(rows, func(b *strings.Builder) {
-			t := command.NewTable(b, "setting", "value", "source")
-			for _, r := range rows {
-				t.AppendRow([]any{r.Name, r.Text(), r.Source})
-			}
-			t.Render()
+			command.Table(b, "setting, value, source", rows, func(r settings.Effective) []any { return []any{r.Name, r.Text(), r.Source} })
 		})
 	})
 }

@@ -148,9 +148,9 @@ func TestTextsKeepToTheirLine(t *testing.T) {
 	command.Block(&b, "| ", "one\r\ntwo\n\nthree\n")
 	require.Equal(t, "| one\n| two\n| \n| three\n", b.String())
 	b.Reset()
-	table := command.NewTable(&b, "id", "text", "many")
-	table.AppendRow([]any{"1\n2", "a\x1b[2Jb", command.ManyLines{"x\ny", "z"}})
-	table.Render()
+	command.Table(&b, "id, text, many", []int{1}, func(int) []any {
+		return []any{"1\n2", "a\x1b[2Jb", command.ManyLines{"x\ny", "z"}}
+	})
 	require.Equal(t, "ID   TEXT           MANY\n1 2  a<U+001B>[2Jb  x y\n                    z\n", b.String())
 	require.Equal(t, "👩\u200d🚀👩\u200d🚀…", command.OneLine(strings.Repeat("👩\u200d🚀", 4), 3), "no emoji is cut in two")
 	require.Equal(t, "ab…", command.Cut("abcd", 3))

@@ -87,18 +87,16 @@ func printHealth(b *strings.Builder, counted []graduate.Health, byOwner bool) {
 		printOneHealth(b, counted[0])
 		return
 	}
-	header := []string{"project"}
+	titles := "project"
 	if byOwner {
-		header = append(header, "user", "agent")
+		titles += ", user, agent"
 	}
-	first := len(header) + 1
 	for _, m := range graduate.Measures() {
-		header = append(header, words(m.Name))
+		titles += ", >" + words(m.Name)
 	}
-	t := command.NewTable(b, header...)
-	t.SetColumnConfigs(command.RightAligned(first, len(header)))
 	total := graduate.Health{}
-	for _, h := range counted {
+	command.Table(b, titles, counted, func(h graduate.Health) []any {
+		total = total.Plus(h)
 		row := []any{command.OneLine(h.Project, 40)}
 		if byOwner {
 			row = append(row, command.OneLine(h.User, 40), command.OneLine(h.Agent, 40))
@@ -106,10 +104,8 @@ func printHealth(b *strings.Builder, counted []graduate.Health, byOwner bool) {
 		for _, m := range graduate.Measures() {
 			row = append(row, m.Count(h))
 		}
-		t.AppendRow(row)
-		total = total.Plus(h)
-	}
-	t.Render()
+		return row
+	})
 	total.Project = "PROJECT"
 	b.WriteString(mends(total))
 }
@@ -146,9 +142,7 @@ func mends(h graduate.Health) string {
 }
 
 func printMeasured(b *strings.Builder, listed []graduate.Counted) {
-	t := command.NewTable(b, "entry", "project", "type", "stage", "when", "title")
-	for _, c := range listed {
-		t.AppendRow([]any{command.ShortID(c.EntryID), command.OneLine(c.Project, 40), c.Type, show.StageText(c.Stage, c.Status), command.When(c.OccurredAt), command.OneLine(c.Title, 80)})
-	}
-	t.Render()
+	command.Table(b, "entry, project, type, stage, when, title", listed, func(c graduate.Counted) []any {
+		return []any{command.ShortID(c.EntryID), command.OneLine(c.Project, 40), c.Type, show.StageText(c.Stage, c.Status), command.When(c.OccurredAt), command.OneLine(c.Title, 80)}
+	})
 }

@@ -29,11 +29,9 @@ func eventTypesCommand(a *command.App) *cobra.Command {
 	return a.Offline(cmd, func(context.Context, []string) error {
 		rows := eventTypes()
 		return a.Print(rows, func(b *strings.Builder) {
-			t := command.NewTable(b, "type", "stream", "dedupe key", "payload", "meaning")
-			for _, r := range rows {
-				t.AppendRow([]any{r.Type, r.Stream, command.ManyLines(r.DedupeKeys), r.Payload, r.Meaning})
-			}
-			t.Render()
+			command.Table(b, "type, stream, dedupe key, payload, meaning", rows, func(r eventType) []any {
+				return []any{r.Type, r.Stream, command.ManyLines(r.DedupeKeys), r.Payload, r.Meaning}
+			})
 		})
 	})
 }

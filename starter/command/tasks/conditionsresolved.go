@@ -31,10 +31,8 @@ func conditionsResolvedCommand(a *command.App) *cobra.Command {
 }
 
 func printConditions(b *strings.Builder, conditions []task.ResolvedCondition) {
-	t := command.NewTable(b, "condition", "text", "turned out to be")
-	for _, c := range conditions {
-		t.AppendRow([]any{command.ShortID(c.Condition.ID), command.OneLine(c.Condition.Title, 70), fmt.Sprintf("%s (%s %s)",
-			command.OneLine(c.Target.Title, 70), c.Target.Type, command.ShortID(c.Target.ID))})
-	}
-	t.Render()
+	command.Table(b, "condition, text, turned out to be", conditions, func(c task.ResolvedCondition) []any {
+		return []any{command.ShortID(c.Condition.ID), command.OneLine(c.Condition.Title, 70), fmt.Sprintf("%s (%s %s)",
+			command.OneLine(c.Target.Title, 70), c.Target.Type, command.ShortID(c.Target.ID))}
+	})
 }

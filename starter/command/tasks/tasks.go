@@ -191,17 +191,14 @@ func tasksCommand(a *command.App) *cobra.Command {
 
 // printReported lists tasks that are reported done, with the quote of the report.
 func printReported(b *strings.Builder, views []task.View) {
-	t := command.NewTable(b, "task", "status", "title", "entry", "said")
-	for _, v := range views {
+	command.Table(b, "task, status, title, entry, said", views, func(v task.View) []any {
 		r := v.Task.DoneReport
-		t.AppendRow([]any{command.ShortID(v.Task.ID), StatusText(v.Task), command.OneLine(v.Task.Title, 60), command.ShortID(r.EntryID), command.Excerpt(r.Quote, v.Task.Title, 60)})
-	}
-	t.Render()
+		return []any{command.ShortID(v.Task.ID), StatusText(v.Task), command.OneLine(v.Task.Title, 60), command.ShortID(r.EntryID), command.Excerpt(r.Quote, v.Task.Title, 60)}
+	})
 }
 
 func printTasks(b *strings.Builder, views []task.View) {
-	t := command.NewTable(b, "task", "status", "stage", "priority", "title", "waits for")
-	for _, v := range views {
+	command.Table(b, "task, status, stage, priority, title, waits for", views, func(v task.View) []any {
 		waits := make(command.ManyLines, 0, len(v.Blockers)+len(v.Suggestions))
 		for _, b := range v.Blockers {
 			waits = append(waits, BlockerText(b, 40))
@@ -209,7 +206,6 @@ func printTasks(b *strings.Builder, views []task.View) {
 		for _, s := range v.Suggestions {
 			waits = append(waits, "perhaps "+BlockerText(s, 40))
 		}
-		t.AppendRow([]any{command.ShortID(v.Task.ID), StatusText(v.Task), v.Task.Stage, v.Task.Priority, command.OneLine(v.Task.Title, 70), waits})
-	}
-	t.Render()
+		return []any{command.ShortID(v.Task.ID), StatusText(v.Task), v.Task.Stage, v.Task.Priority, command.OneLine(v.Task.Title, 70), waits}
+	})
 }

@@ -3,6 +3,7 @@ package truth
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,18 +81,14 @@ func conflictsCommand(a *command.App) *cobra.Command {
 }
 
 func printConflicts(b *strings.Builder, project string, conflicts []graduate.Conflict) {
-	t := command.NewTable(b, "conflict", "differs in", "entry", "said", "statement", "state")
-	open := false
-	for _, c := range conflicts {
-		open = open || c.Open()
-		t.AppendRow([]any{
+	command.Table(b, "conflict, differs in, entry, said, statement, state", conflicts, func(c graduate.Conflict) []any {
+		return []any{
 			command.ShortID(c.ID), c.Type, command.ManyLines{command.ShortID(c.Older.EntryID), command.ShortID(c.Newer.EntryID)},
 			command.ManyLines{show.DayOf(c.Older.OccurredAt), show.DayOf(c.Newer.OccurredAt)},
 			command.ManyLines{command.OneLine(c.Older.Title, 70), command.OneLine(c.Newer.Title, 70)}, command.OneLine(conflictState(c), 60),
-		})
-	}
-	t.Render()
-	if open {
+		}
+	})
+	if slices.ContainsFunc(conflicts, graduate.Conflict.Open) {
 		command.Say(b, "to resolve one: %s\n", InProject(project, "conflicts", "resolve", "CONFLICT", "--keep=ENTRY"))
 	}
 }

@@ -39,8 +39,7 @@ func decisionsCommand(a *command.App) *cobra.Command {
 }
 
 func printDecisions(b *strings.Builder, decisions []graduate.Decision) {
-	t := command.NewTable(b, "decision", "made", "by", "action", "rests on", "state")
-	for _, d := range decisions {
+	command.Table(b, "decision, made, by, action, rests on, state", decisions, func(d graduate.Decision) []any {
 		grounds := make(command.ManyLines, len(d.Evidence))
 		for i, g := range d.Evidence {
 			grounds[i] = command.ShortID(g.EntryID)
@@ -49,11 +48,10 @@ func printDecisions(b *strings.Builder, decisions []graduate.Decision) {
 		if n := len(d.SaidAlso); n > 0 {
 			action += fmt.Sprintf(" (said %d times)", n+1)
 		}
-		t.AppendRow([]any{
+		return []any{
 			command.ShortID(d.ID), show.DayOf(d.At), command.OneLine(d.By, 30), action, grounds, decisionState(d),
-		})
-	}
-	t.Render()
+		}
+	})
 }
 
 // decisionState describes whether all grounds of a decision are still valid.

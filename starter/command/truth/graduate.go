@@ -116,11 +116,9 @@ func printGraduated(b *strings.Builder, project string, applied bool, r graduate
 		command.Say(b, "%s:\n", command.Plural(r.Demoted, "memory is older than its half-life", "memories are older than their half-life"))
 	}
 	if len(r.Falls) > 0 {
-		t := command.NewTable(b, "entry", "title", "stage", "falls to", "because")
-		for _, fall := range r.Falls {
-			t.AppendRow([]any{command.ShortID(fall.EntryID), command.OneLine(fall.Title, 60), fall.From, fall.To, command.OneLine(fall.Reason, 80)})
-		}
-		t.Render()
+		command.Table(b, "entry, title, stage, falls to, because", r.Falls, func(fall graduate.Fall) []any {
+			return []any{command.ShortID(fall.EntryID), command.OneLine(fall.Title, 60), fall.From, fall.To, command.OneLine(fall.Reason, 80)}
+		})
 		if more := r.Demoted - len(r.Falls); more > 0 {
 			command.Say(b, "and %d more\n", more)
 		}

@@ -208,20 +208,19 @@ func printRealignment(b *strings.Builder, r realignment) {
 		fmt.Fprintf(b, "nothing to judge again: all evidence is judged by rule %d\n", r.Rule)
 		return
 	}
-	header := []string{"session", "project", "user", "judged again", "newly proven", "no longer"}
+	titles, behind := "session, project, user, >judged again, >newly proven, >no longer", 0
 	if r.DryRun {
-		header = []string{"session", "project", "user", "to judge again"}
+		titles = "session, project, user, >to judge again"
 	}
-	t := command.NewTable(b, header...)
-	t.SetColumnConfigs(command.RightAligned(4, len(header)))
-	behind := 0
+	command.Table(b, titles, r.Sessions, func(s *realigned) []any {
+		cells := []any{command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), command.OneLine(s.who(), 40), s.Pieces}
+		if r.DryRun {
+			return cells
+		}
+		return append(cells, s.Proven, s.Unproven)
+	})
 	for _, s := range r.Sessions {
 		behind += s.Behind
-		cells := []any{command.ShownSession(s.SessionID), command.OneLine(s.Project, 40), command.OneLine(s.who(), 40), s.Pieces, s.Proven, s.Unproven}
-		t.AppendRow(cells[:len(header)])
-	}
-	t.Render()
-	for _, s := range r.Sessions {
 		if s.Error != "" {
 			command.Say(b, "session%s failed: %s\n", inScope(s.SessionKey), s.Error)
 		}
