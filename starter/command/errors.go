@@ -122,19 +122,25 @@ func cutQuoted(text string) string {
 	return text
 }
 
-// IsUsage reports whether the command line or its input is wrong.
+// IsUsage reports whether the command line or its input is wrong, such as an id that names nothing, or several things.
 func IsUsage(err error) bool {
 	var usage usageError
-	return errors.As(err, &usage) || errors.Is(err, clickhouse.ErrNoScope)
+	return errors.As(err, &usage) || namesNothing(err) || isOneOf(err, clickhouse.ErrNoScope, clickhouse.ErrAmbiguous, task.ErrAmbiguous, task.ErrCommand)
 }
 
 // IsMissing reports whether an id names nothing, or nothing in its project.
 func IsMissing(err error) bool {
 	var missing missingError
-	return errors.As(err, &missing) || slices.ContainsFunc([]error{
-		entry.ErrNotFound, task.ErrNotFound, build.ErrNotFound, fact.ErrFactNotFound, retrieve.ErrNoMessage, tier.ErrVersionNotFound,
-		graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal,
-	}, func(known error) bool { return errors.Is(err, known) })
+	return errors.As(err, &missing) || namesNothing(err)
+}
+
+func namesNothing(err error) bool {
+	return isOneOf(err, entry.ErrNotFound, task.ErrNotFound, build.ErrNotFound, fact.ErrFactNotFound, retrieve.ErrNoMessage, tier.ErrVersionNotFound,
+		graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal)
+}
+
+func isOneOf(err error, known ...error) bool {
+	return slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) })
 }
 
 // IsConflict reports whether the state of the memory does not allow the change, or another run is at work.

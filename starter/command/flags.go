@@ -2,11 +2,13 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -97,6 +99,43 @@ func (p *Page) Check() error {
 
 // Ask returns how many rows to read: one more than to show, to detect whether there are more.
 func (p *Page) Ask() int { return p.Limit + 1 }
+
+// Listing is a command that lists rows, a page at a time.
+type Listing[T any] struct {
+	// Order describes the order of the rows in the help.
+	Order string
+	// Check validates the command's own flags before any server is contacted. It may be nil.
+	Check func() error
+	// Read returns the rows of the page, with one more if there are more, and the text for an empty list.
+	Read func(ctx context.Context, conn driver.Conn, p *Page, args []string) (rows []T, none string, err error)
+	// Print writes the rows for people.
+	Print func(b *strings.Builder, rows []T)
+}
+
+// Command completes the command.
+func (l Listing[T]) Command(a *App, cmd *cobra.Command) *cobra.Command {
+	p := &Page{}
+	p.Add(cmd.Flags(), DefaultPage, MaxPage, l.Order)
+	a.Answers(cmd, []T{})
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		err := p.Check()
+		if err == nil && l.Check != nil {
+			err = l.Check()
+		}
+		if err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		rows, none, err := l.Read(ctx, conn, p, args)
+		if err != nil {
+			return err
+		}
+		return List(a, cmd, p, rows, none, l.Print)
+	})
+}
 
 // List prints the command's rows of a page, of which one extra may have been read. If so, a line below shows how to see the next ones.
 // With JSON output that line goes to stderr.

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -155,6 +156,17 @@ func (a *App) Online(cmd *cobra.Command, run func(ctx context.Context, args []st
 	cmd.Flags().AddFlagSet(a.settings())
 	return a.Offline(cmd, func(ctx context.Context, args []string) error {
 		return a.locate(ctx, cmd, args, run(ctx, args))
+	})
+}
+
+// Reads completes a command that is [App.Online] and begins by reading: run also gets the connection to ClickHouse.
+func (a *App) Reads(cmd *cobra.Command, run func(ctx context.Context, conn driver.Conn, args []string) error) *cobra.Command {
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		return run(ctx, conn, args)
 	})
 }
 

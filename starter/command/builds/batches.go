@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/batch"
@@ -14,23 +15,13 @@ func batchesCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "batches", Short: "list imports, retries and backfills of many sessions, with their progress",
 	}
-	var p command.Page
-	p.Add(cmd.Flags(), command.DefaultPage, command.MaxPage, "the latest first")
-	a.Answers(cmd, []batch.Summary{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		list, err := batch.Summaries(ctx, conn, p.Ask(), p.Offset)
-		if err != nil {
-			return err
-		}
-		return command.List(a, cmd, &p, list, "no batch has run yet; import a directory with: starter process DIR", printBatches)
-	})
+	return command.Listing[batch.Summary]{
+		Order: "the latest first", Print: printBatches,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]batch.Summary, string, error) {
+			list, err := batch.Summaries(ctx, conn, p.Ask(), p.Offset)
+			return list, "no batch has run yet; import a directory with: starter process DIR", err
+		},
+	}.Command(a, cmd)
 }
 
 func printBatches(b *strings.Builder, list []batch.Summary) {

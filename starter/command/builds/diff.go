@@ -3,13 +3,14 @@ package builds
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
-	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -20,14 +21,13 @@ func diffCommand(a *command.App) *cobra.Command {
 		Example: "starter builds diff 04a5ad1b 7c20e9f4",
 	}
 	a.Answers(cmd, build.Diff{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		conn, err := a.ClickHouse(ctx)
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
+		d, err := build.Compare(ctx, conn, args[0], args[1])
+		if errors.Is(err, build.ErrOtherSession) {
+			return command.BadUsage(err)
+		}
 		if err != nil {
 			return err
-		}
-		d, err := build.Compare(ctx, conn, args[0], args[1])
-		if err != nil {
-			return asUsage(err, build.ErrNotFound, clickhouse.ErrAmbiguous, build.ErrOtherSession)
 		}
 		return a.Print(d, func(b *strings.Builder) { printDiff(b, d) })
 	})

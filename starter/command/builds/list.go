@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
@@ -30,39 +31,31 @@ func listCommand(a *command.App) *cobra.Command {
 	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty, failed (with the interrupted ones) or interrupted")
 	f.StringVar((*string)(&filter.Class), "class", "", "failed builds by remedy: passing, setup, input or ours")
 	since := f.String("since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
-	var p command.Page
-	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
 	a.Complete(cmd, "status", command.Fixed(build.Statuses()...))
 	a.Complete(cmd, "class", command.Fixed(schema.FailureClasses()...))
-	a.Answers(cmd, []build.Run{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, build.Statuses()),
-			command.OneOfOrNone("class", filter.Class, schema.FailureClasses())); err != nil {
+	return command.Listing[build.Run]{
+		Order: "the latest first", Print: printBuilds,
+		Check: func() (err error) {
+			if err := cmp.Or(command.OneOfOrNone("status", filter.Status, build.Statuses()), command.OneOfOrNone("class", filter.Class, schema.FailureClasses())); err != nil {
+				return err
+			}
+			if filter.Class != "" && filter.Status != "" && filter.Status != schema.BuildFailed && filter.Status != build.StatusInterrupted {
+				return command.Usagef("--class selects among failed builds: leave out --status %s", filter.Status)
+			}
+			filter.Since, err = command.ParseSince(*since, time.Now())
 			return err
-		}
-		if filter.Class != "" && filter.Status != "" && filter.Status != schema.BuildFailed && filter.Status != build.StatusInterrupted {
-			return command.Usagef("--class selects among failed builds: leave out --status %s", filter.Status)
-		}
-		var err error
-		if filter.Since, err = command.ParseSince(*since, time.Now()); err != nil {
-			return err
-		}
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		if filter.SessionID, err = command.FindAnySession(ctx, conn, schema.SessionKey{
-			Scope: schema.Scope{Project: filter.Project, User: filter.User, Agent: filter.Agent}, SessionID: filter.SessionID,
-		}); err != nil {
-			return err
-		}
-		filter.All, filter.Limit, filter.Offset, filter.Running = true, p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
-		runs, err := build.List(ctx, conn, filter)
-		if err != nil {
-			return err
-		}
-		return command.List(a, cmd, &p, runs, command.NoBuilds(filter), printBuilds)
-	})
+		},
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) (runs []build.Run, none string, err error) {
+			if filter.SessionID, err = command.FindAnySession(ctx, conn, schema.SessionKey{
+				Scope: schema.Scope{Project: filter.Project, User: filter.User, Agent: filter.Agent}, SessionID: filter.SessionID,
+			}); err != nil {
+				return nil, "", err
+			}
+			filter.All, filter.Limit, filter.Offset, filter.Running = true, p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
+			runs, err = build.List(ctx, conn, filter)
+			return runs, command.NoBuilds(filter), err
+		},
+	}.Command(a, cmd)
 }
 
 func printBuilds(b *strings.Builder, runs []build.Run) {

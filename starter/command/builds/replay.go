@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/build"
-	"axiommind/activities/clickhouse"
 	"axiommind/starter/command"
 )
 
@@ -22,14 +22,13 @@ func replayCommand(a *command.App) *cobra.Command {
 		Example: "starter builds replay 04a5ad1b",
 	}
 	a.Answers(cmd, build.Replayed{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		conn, err := a.ClickHouse(ctx)
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
+		replayed, err := build.Replay(ctx, conn, args[0])
+		if errors.Is(err, build.ErrUnfinished) {
+			return command.BadUsage(err)
+		}
 		if err != nil {
 			return err
-		}
-		replayed, err := build.Replay(ctx, conn, args[0])
-		if err != nil {
-			return asUsage(err, build.ErrNotFound, clickhouse.ErrAmbiguous, build.ErrUnfinished)
 		}
 		if err := a.Print(replayed, func(b *strings.Builder) { printReplay(b, replayed) }); err != nil {
 			return err
@@ -39,16 +38,6 @@ func replayCommand(a *command.App) *cobra.Command {
 		}
 		return nil
 	})
-}
-
-// asUsage marks the error as a usage error if it is one of mistakes.
-func asUsage(err error, mistakes ...error) error {
-	for _, mistake := range mistakes {
-		if errors.Is(err, mistake) {
-			return command.BadUsage(err)
-		}
-	}
-	return err
 }
 
 func printReplay(b *strings.Builder, r build.Replayed) {

@@ -3,7 +3,6 @@ package builds
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/build"
-	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -125,9 +123,6 @@ func retry(ctx context.Context, a *command.App, conn driver.Conn, o *retryOption
 func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 	for i, id := range o.Builds {
 		run, err := build.Find(ctx, conn, id)
-		if errors.Is(err, build.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
-			return command.BadUsage(err)
-		}
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package builds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/build"
-	"axiommind/activities/clickhouse"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/facts"
@@ -25,15 +23,8 @@ func showCommand(a *command.App) *cobra.Command {
 		Use: "show BUILD", Short: "show a build: its steps, failures and remedies",
 	}
 	a.Answers(cmd, shownBuild{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
 		run, err := build.Find(ctx, conn, args[0])
-		if errors.Is(err, build.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
-			return command.BadUsage(err)
-		}
 		if err != nil {
 			return err
 		}

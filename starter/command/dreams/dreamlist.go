@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/tier"
@@ -15,23 +16,15 @@ func dreamListCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "list dreams, including refused ones",
 	}
-	f := cmd.Flags()
-	o, p := &command.Owner{}, &command.Page{}
-	o.Add(f)
-	p.Add(f, command.DefaultPage, command.MaxPage, "the newest first")
-	a.Answers(cmd, []tier.Dream{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		return withTiers(ctx, a, func(t *tier.Tables) error {
-			dreams, err := t.Dreams(ctx, o.User, o.Agent, p.Ask(), p.Offset)
-			if err != nil {
-				return err
-			}
-			return command.List(a, cmd, p, dreams, noDream(o), printDreams)
-		})
-	})
+	o := &command.Owner{}
+	o.Add(cmd.Flags())
+	return command.Listing[tier.Dream]{
+		Order: "the newest first", Print: printDreams,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]tier.Dream, string, error) {
+			dreams, err := tier.NewTables(conn).Dreams(ctx, o.User, o.Agent, p.Ask(), p.Offset)
+			return dreams, noDream(o), err
+		},
+	}.Command(a, cmd)
 }
 
 func printDreams(b *strings.Builder, dreams []tier.Dream) {

@@ -28,26 +28,27 @@ func dreamShowCommand(a *command.App) *cobra.Command {
 	o := &command.Owner{}
 	o.Add(f)
 	a.Answers(cmd, ShownDream{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
+	return a.Online(cmd, func(ctx context.Context, args []string) (err error) {
 		ordinal := 0
 		if len(args) > 0 {
-			var err error
 			if ordinal, err = number("dream", args[0], 1); err != nil {
 				return err
 			}
 		}
-		return withTiers(ctx, a, func(t *tier.Tables) error {
-			d, err := readDream(ctx, t, o, ordinal)
-			switch {
-			case err != nil:
-				return err
-			case d.Ordinal == 0 && ordinal > 0:
-				return command.Missingf("there is no dream %d of %s: dream list shows them all", ordinal, command.Unbroken(o.String()))
-			case d.Ordinal == 0:
-				_, _ = fmt.Fprintln(a.ErrOut, noDream(o))
-			}
-			return a.Print(command.OrNull(d, d.Ordinal > 0), func(b *strings.Builder) { printDream(b, o, d) })
-		})
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		d, err := readDream(ctx, tier.NewTables(conn), o, ordinal)
+		switch {
+		case err != nil:
+			return err
+		case d.Ordinal == 0 && ordinal > 0:
+			return command.Missingf("there is no dream %d of %s: dream list shows them all", ordinal, command.Unbroken(o.String()))
+		case d.Ordinal == 0:
+			_, _ = fmt.Fprintln(a.ErrOut, noDream(o))
+		}
+		return a.Print(command.OrNull(d, d.Ordinal > 0), func(b *strings.Builder) { printDream(b, o, d) })
 	})
 }
 

@@ -1,8 +1,6 @@
 package dreams
 
 import (
-	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -10,22 +8,6 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
-
-// withTiers runs fn with the tables of tiers. An unknown version is a usage error.
-func withTiers(ctx context.Context, a *command.App, fn func(*tier.Tables) error) error {
-	conn, err := a.ClickHouse(ctx)
-	if err != nil {
-		return err
-	}
-	return mistaken(fn(tier.NewTables(conn)))
-}
-
-func mistaken(err error) error {
-	if errors.Is(err, tier.ErrVersionNotFound) {
-		return command.BadUsage(err)
-	}
-	return err
-}
 
 // noCore is the text for a core memory without any version.
 func noCore(o *command.Owner) string {

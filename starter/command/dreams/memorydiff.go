@@ -47,16 +47,18 @@ func memoryDiffCommand(a *command.App) *cobra.Command {
 			}
 			given = append(given, n)
 		}
-		return withTiers(ctx, a, func(t *tier.Tables) error {
-			c, err := compareVersions(ctx, t, o, given)
-			if err != nil {
-				return err
-			}
-			if c.Diff == "" {
-				noDifference(a, o, c)
-			}
-			return a.Print(c, func(b *strings.Builder) { printComparison(b, c) })
-		})
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := compareVersions(ctx, tier.NewTables(conn), o, given)
+		if err != nil {
+			return err
+		}
+		if c.Diff == "" {
+			noDifference(a, o, c)
+		}
+		return a.Print(c, func(b *strings.Builder) { printComparison(b, c) })
 	})
 }
 

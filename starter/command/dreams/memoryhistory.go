@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/tier"
@@ -15,23 +16,15 @@ func memoryHistoryCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "history", Short: "list the versions of core memory",
 	}
-	f := cmd.Flags()
-	o, p := &command.Owner{}, &command.Page{}
-	o.Add(f)
-	p.Add(f, command.DefaultPage, command.MaxPage, "the newest first")
-	a.Answers(cmd, []tier.VersionLine{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		return withTiers(ctx, a, func(t *tier.Tables) error {
-			versions, err := t.History(ctx, o.User, o.Agent, p.Ask(), p.Offset)
-			if err != nil {
-				return err
-			}
-			return command.List(a, cmd, p, versions, noCore(o), printHistory)
-		})
-	})
+	o := &command.Owner{}
+	o.Add(cmd.Flags())
+	return command.Listing[tier.VersionLine]{
+		Order: "the newest first", Print: printHistory,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]tier.VersionLine, string, error) {
+			versions, err := tier.NewTables(conn).History(ctx, o.User, o.Agent, p.Ask(), p.Offset)
+			return versions, noCore(o), err
+		},
+	}.Command(a, cmd)
 }
 
 func printHistory(b *strings.Builder, versions []tier.VersionLine) {

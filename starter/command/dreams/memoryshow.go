@@ -62,6 +62,5 @@ func readCore(ctx context.Context, t *tier.Tables, o *command.Owner, version int
 	if version == 0 {
 		return t.Current(ctx, o.User, o.Agent)
 	}
-	core, err := t.Version(ctx, o.User, o.Agent, version)
-	return core, mistaken(err)
+	return t.Version(ctx, o.User, o.Agent, version)
 }

@@ -48,11 +48,7 @@ func backupCommand(a *command.App) *cobra.Command {
 			"starter backup /mnt/backup --full",
 	}
 	full := cmd.Flags().Bool("full", false, "copy all of the log, and remove the earlier parts")
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
 		to, err := openPlace(ctx, args[0], true)
 		if err != nil {
 			return err

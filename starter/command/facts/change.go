@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/boundary"
@@ -102,20 +101,21 @@ func tell(ctx context.Context, a *command.App, c fact.Command) (result fact.Resu
 
 // remembered returns the facts with the given beginnings of ids, each once. Deleted and evicted facts are excluded.
 func remembered(ctx context.Context, a *command.App, o *command.Owner, given []string) (facts []fact.Fact, err error) {
-	err = withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
-		for _, id := range given {
-			f, err := resolveFact(ctx, t, o, id)
-			if err != nil {
-				return err
-			}
-			if f.Status != fact.Active {
-				return command.Conflictf("fact %q is not remembered any longer%s", f.ID, command.GoneText(f))
-			}
-			if !slices.ContainsFunc(facts, func(other fact.Fact) bool { return other.ID == f.ID }) {
-				facts = append(facts, f)
-			}
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range given {
+		f, err := fact.NewTables(conn).Resolve(ctx, o.User, o.Agent, id)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return facts, err
+		if f.Status != fact.Active {
+			return nil, command.Conflictf("fact %q is not remembered any longer%s", f.ID, command.GoneText(f))
+		}
+		if !slices.ContainsFunc(facts, func(other fact.Fact) bool { return other.ID == f.ID }) {
+			facts = append(facts, f)
+		}
+	}
+	return facts, nil
 }

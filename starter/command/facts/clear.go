@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
@@ -49,20 +48,20 @@ func confirmClear(ctx context.Context, a *command.App, o *command.Owner) error {
 		return command.Usagef("facts clear forgets all facts and the profile of %s for good: standard input is not a terminal, so say --yes",
 			o)
 	}
-	var facts, sections int
-	err := withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
-		m, err := t.Load(ctx, fact.Needs{User: o.User, Agent: o.Agent, Profile: true})
-		for _, s := range m.Sections {
-			if s.Summary != "" {
-				sections++
-			}
-		}
-		facts = m.Active
-		return err
-	})
+	conn, err := a.ClickHouse(ctx)
 	if err != nil {
 		return err
 	}
+	m, err := fact.NewTables(conn).Load(ctx, fact.Needs{User: o.User, Agent: o.Agent, Profile: true})
+	if err != nil {
+		return err
+	}
+	sections := 0
+	for _, s := range m.Sections {
+		if s.Summary != "" {
+			sections++
+		}
+	}
 	return command.Ask(a.In, a.ErrOut, fmt.Sprintf("This forgets %s and %s of the profile of %s. Type the user's name, %s, to go on: ",
-		command.Plural(facts, "fact", "facts"), command.Plural(sections, "section", "sections"), command.Unbroken(o.String()), command.Unbroken(o.User)), o.User)
+		command.Plural(m.Active, "fact", "facts"), command.Plural(sections, "section", "sections"), command.Unbroken(o.String()), command.Unbroken(o.User)), o.User)
 }

@@ -21,26 +21,22 @@ func exportCommand(a *command.App) *cobra.Command {
 	o := &command.Owner{}
 	o.Add(f)
 	file := f.String("file", "", "write to this file, which only you may read")
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		var document fact.Document
-		left := 0
-		err := withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
-			facts, err := t.List(ctx, o.User, o.Agent)
-			if err == nil {
-				err = t.Judge(ctx, o.User, o.Agent, facts)
-			}
-			if err != nil {
-				return err
-			}
-			sections, err := t.Profile(ctx, o.User, o.Agent)
-			believed := fact.Believed(facts)
-			document, left = fact.NewDocument(believed, sections), len(facts)-len(believed)
-			return err
-		})
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, _ []string) error {
+		t := fact.NewTables(conn)
+		facts, err := t.List(ctx, o.User, o.Agent)
+		if err == nil {
+			err = t.Judge(ctx, o.User, o.Agent, facts)
+		}
 		if err != nil {
 			return err
 		}
-		if left > 0 {
+		sections, err := t.Profile(ctx, o.User, o.Agent)
+		if err != nil {
+			return err
+		}
+		believed := fact.Believed(facts)
+		document := fact.NewDocument(believed, sections)
+		if left := len(facts) - len(believed); left > 0 {
 			_, _ = fmt.Fprintf(a.ErrOut, "left out %s not believed any longer; facts lists them\n", command.Plural(left, "fact that is", "facts that are"))
 		}
 		if *file == "" {

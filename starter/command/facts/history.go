@@ -17,31 +17,23 @@ func historyCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "history [FACT]", Short: "list the changes of facts and the profile, and rejected facts with their reasons",
 	}
-	f := cmd.Flags()
-	o, p := &command.Owner{}, &command.Page{}
-	o.Add(f)
-	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
-	a.Answers(cmd, []fact.Change{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		return withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
-			q := fact.HistoryQuery{User: o.User, Agent: o.Agent, Limit: p.Ask(), Offset: p.Offset}
+	o := &command.Owner{}
+	o.Add(cmd.Flags())
+	return command.Listing[fact.Change]{
+		Order: "the latest first", Print: printChangesOfFacts,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, args []string) (changes []fact.Change, none string, err error) {
+			t, q := fact.NewTables(conn), fact.HistoryQuery{User: o.User, Agent: o.Agent, Limit: p.Ask(), Offset: p.Offset}
 			if len(args) > 0 {
-				found, err := resolveFact(ctx, t, o, args[0])
+				found, err := t.Resolve(ctx, o.User, o.Agent, args[0])
 				if err != nil {
-					return err
+					return nil, "", err
 				}
 				q.FactID = found.ID
 			}
-			changes, err := t.History(ctx, q)
-			if err != nil {
-				return err
-			}
-			return command.List(a, cmd, p, changes, "nothing was ever remembered of "+command.Unbroken(o.String()), printChangesOfFacts)
-		})
-	})
+			changes, err = t.History(ctx, q)
+			return changes, "nothing was ever remembered of " + command.Unbroken(o.String()), err
+		},
+	}.Command(a, cmd)
 }
 
 func printChangesOfFacts(b *strings.Builder, changes []fact.Change) {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/fact"
@@ -148,11 +147,11 @@ func (i *imported) skip(reason string, n int) {
 
 // tryImport predicts the result for each item, except merges and evictions, which depend on the worker's options.
 func tryImport(ctx context.Context, a *command.App, o *command.Owner, expect uint64, items []fact.Item, out *imported) error {
-	var m fact.Memory
-	err := withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) (err error) {
-		m, err = t.Load(ctx, fact.Needs{User: o.User, Agent: o.Agent, All: true, Profile: true, Version: true})
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
 		return err
-	})
+	}
+	m, err := fact.NewTables(conn).Load(ctx, fact.Needs{User: o.User, Agent: o.Agent, All: true, Profile: true, Version: true})
 	if err != nil {
 		return err
 	}

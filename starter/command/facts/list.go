@@ -13,43 +13,33 @@ import (
 	"axiommind/starter/command"
 )
 
-// withFacts runs fn with the tables of facts.
-func withFacts(ctx context.Context, a *command.App, fn func(conn driver.Conn, t *fact.Tables) error) error {
-	conn, err := a.ClickHouse(ctx)
-	if err != nil {
-		return err
-	}
-	return fn(conn, fact.NewTables(conn))
-}
-
 func listCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "facts", Short: "list the facts about a user",
 	}
 	f := cmd.Flags()
-	o, p, s := &command.Owner{}, &command.Page{}, fact.Selection{}
+	o, s := &command.Owner{}, fact.Selection{}
 	o.Add(f)
 	f.StringVar(&s.Project, "project", "", "only facts that were stated in the project")
 	f.StringVar(&s.Category, "category", "", "only facts of the category: "+strings.Join(schema.FactCategories(), ", "))
 	f.BoolVar(&s.Gone, "all", false, "include deleted and evicted facts, with the reasons")
-	p.Add(f, command.DefaultPage, command.MaxPage, "the oldest first")
-	a.Answers(cmd, []fact.Fact{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		if err := command.OneOfOrNone("category", s.Category, schema.FactCategories()); err != nil {
-			return err
-		}
-		s.User, s.Agent, s.Limit, s.Offset = o.User, o.Agent, p.Ask(), p.Offset
-		s.AllProjects = !f.Changed("project")
-		return withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
-			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
-			version, err := t.Version(ctx, o.User, o.Agent)
-			if err != nil {
-				return err
+	var version uint64
+	return command.Listing[fact.Fact]{
+		Order: "the oldest first",
+		Check: func() error { return command.OneOfOrNone("category", s.Category, schema.FactCategories()) },
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) (facts []fact.Fact, none string, err error) {
+			s.User, s.Agent, s.Limit, s.Offset = o.User, o.Agent, p.Ask(), p.Offset
+			s.AllProjects = !f.Changed("project")
+			none = "nothing is remembered of " + command.Unbroken(o.String())
+			if s.Project != "" || s.Category != "" {
+				none = "no such fact is remembered of " + command.Unbroken(o.String())
 			}
-			facts, err := t.Select(ctx, s)
+			t := fact.NewTables(conn)
+			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
+			if version, err = t.Version(ctx, o.User, o.Agent); err != nil {
+				return nil, none, err
+			}
+			facts, err = t.Select(ctx, s)
 			switch {
 			case err != nil:
 			case s.AllProjects:
@@ -57,16 +47,10 @@ func listCommand(a *command.App) *cobra.Command {
 			default:
 				err = t.JudgeIn(ctx, o.User, o.Agent, s.Project, facts)
 			}
-			if err != nil {
-				return err
-			}
-			none := "nothing is remembered of " + command.Unbroken(o.String())
-			if s.Project != "" || s.Category != "" {
-				none = "no such fact is remembered of " + command.Unbroken(o.String())
-			}
-			return command.List(a, cmd, p, facts, none, func(b *strings.Builder, facts []fact.Fact) { printFacts(b, facts, version) })
-		})
-	})
+			return facts, none, err
+		},
+		Print: func(b *strings.Builder, facts []fact.Fact) { printFacts(b, facts, version) },
+	}.Command(a, cmd)
 }
 
 // printFacts prints a page of the facts of a memory with the version.

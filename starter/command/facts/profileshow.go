@@ -22,26 +22,24 @@ func profileShowCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "show the profile of a user",
 	}
-	f := cmd.Flags()
 	o := &command.Owner{}
-	o.Add(f)
+	o.Add(cmd.Flags())
 	a.Answers(cmd, shownProfile{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		return withFacts(ctx, a, func(_ driver.Conn, t *fact.Tables) error {
-			// The version is read first: a stale version is refused later, a version newer than the rows would not be.
-			version, err := t.Version(ctx, o.User, o.Agent)
-			if err != nil {
-				return err
-			}
-			sections, err := t.Profile(ctx, o.User, o.Agent)
-			if err != nil {
-				return err
-			}
-			if sections == nil {
-				sections = []fact.Section{}
-			}
-			return a.Print(shownProfile{sections, version}, func(b *strings.Builder) { printProfile(b, o, sections) })
-		})
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, _ []string) error {
+		t := fact.NewTables(conn)
+		// The version is read first: a stale version is refused later, a version newer than the rows would not be.
+		version, err := t.Version(ctx, o.User, o.Agent)
+		if err != nil {
+			return err
+		}
+		sections, err := t.Profile(ctx, o.User, o.Agent)
+		if err != nil {
+			return err
+		}
+		if sections == nil {
+			sections = []fact.Section{}
+		}
+		return a.Print(shownProfile{sections, version}, func(b *strings.Builder) { printProfile(b, o, sections) })
 	})
 }
 

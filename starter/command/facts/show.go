@@ -2,13 +2,11 @@ package facts
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
@@ -24,35 +22,24 @@ type shownFact struct {
 	Proofs []show.Proof `json:"proofs,omitempty"`
 }
 
-// resolveFact returns the fact whose id begins with given.
-func resolveFact(ctx context.Context, t *fact.Tables, o *command.Owner, given string) (fact.Fact, error) {
-	f, err := t.Resolve(ctx, o.User, o.Agent, given)
-	if errors.Is(err, fact.ErrFactNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
-		err = command.BadUsage(err)
-	}
-	return f, err
-}
-
 func showCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show FACT", Short: "show a fact and its evidence",
 	}
-	f := cmd.Flags()
 	o := &command.Owner{}
-	o.Add(f)
+	o.Add(cmd.Flags())
 	a.Answers(cmd, shownFact{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withFacts(ctx, a, func(conn driver.Conn, t *fact.Tables) error {
-			found, err := resolveFact(ctx, t, o, args[0])
-			if err != nil {
-				return err
-			}
-			shown := shownFact{Fact: found}
-			if err := shown.read(ctx, conn, t, o); err != nil {
-				return err
-			}
-			return a.Print(shown, func(b *strings.Builder) { printFact(b, shown) })
-		})
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
+		t := fact.NewTables(conn)
+		found, err := t.Resolve(ctx, o.User, o.Agent, args[0])
+		if err != nil {
+			return err
+		}
+		shown := shownFact{Fact: found}
+		if err := shown.read(ctx, conn, t, o); err != nil {
+			return err
+		}
+		return a.Print(shown, func(b *strings.Builder) { printFact(b, shown) })
 	})
 }
 

@@ -1,9 +1,10 @@
 package feed
 
 import (
-	"cmp"
 	"context"
 	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/spf13/cobra"
 
@@ -24,25 +25,16 @@ func sessionsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&filter.User, "user", "", "sessions of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
 	f.StringVar((*string)(&filter.Status), "status", "", "sessions whose last build is running, success, partial, empty, failed (or interrupted) or interrupted")
-	var p command.Page
-	p.Add(f, command.DefaultPage, command.MaxPage, "the last processed first")
 	a.Complete(cmd, "status", command.Fixed(build.Statuses()...))
-	a.Answers(cmd, []build.SessionRow{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := cmp.Or(p.Check(), command.OneOfOrNone("status", filter.Status, build.Statuses())); err != nil {
-			return err
-		}
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		filter.Limit, filter.Offset, filter.Running = p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
-		rows, err := build.Sessions(ctx, conn, projection.New(conn, eventlog.Options{}).Store, filter)
-		if err != nil {
-			return err
-		}
-		return command.List(a, cmd, &p, rows, strings.Replace(command.NoBuilds(filter), "build", "session", 1), printSessions)
-	})
+	return command.Listing[build.SessionRow]{
+		Order: "the last processed first", Print: printSessions,
+		Check: func() error { return command.OneOfOrNone("status", filter.Status, build.Statuses()) },
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]build.SessionRow, string, error) {
+			filter.Limit, filter.Offset, filter.Running = p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
+			rows, err := build.Sessions(ctx, conn, projection.New(conn, eventlog.Options{}).Store, filter)
+			return rows, strings.Replace(command.NoBuilds(filter), "build", "session", 1), err
+		},
+	}.Command(a, cmd)
 }
 
 func printSessions(b *strings.Builder, rows []build.SessionRow) {

@@ -32,11 +32,7 @@ func embedderStatusCommand(a *command.App) *cobra.Command {
 		Use: "status", Short: "show the embedder of searches, and the progress of another one",
 	}
 	a.Answers(cmd, embedderReport{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, _ []string) error {
 		report, err := embedders(ctx, a, conn, OwnEmbedder(ctx, a))
 		if err != nil {
 			return err

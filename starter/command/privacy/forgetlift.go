@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/erase"
@@ -24,11 +25,7 @@ func forgetLiftCommand(a *command.App) *cobra.Command {
 	f.StringVar(&p.By, "by", a.Actor(), "who wants it, for the audit trail")
 	f.StringVar(&p.Because, "because", "", "why, for the audit trail")
 	cmd.ValidArgsFunction = a.Arguments(erasureIDs)
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
 		log := projection.New(conn, eventlog.Options{})
 		found, err := erase.Find(ctx, log.Store, strings.TrimSuffix(args[0], "…"))
 		if err != nil {

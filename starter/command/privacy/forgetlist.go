@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/erase"
@@ -19,25 +20,13 @@ func forgetListCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "list erasures: kind, requester, time and outcome",
 	}
-	f := cmd.Flags()
-	p := &command.Page{}
-	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
-	a.Answers(cmd, []schema.Erasure{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		conn, err := a.ClickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := erase.List(ctx, projection.New(conn, eventlog.Options{}).Store)
-		if err != nil {
-			return err
-		}
-		all = all[min(p.Offset, len(all)):]
-		return command.List(a, cmd, p, all[:min(p.Ask(), len(all))], "nothing was ever forgotten", printErasures)
-	})
+	return command.Listing[schema.Erasure]{
+		Order: "the latest first", Print: printErasures,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]schema.Erasure, string, error) {
+			all, err := erase.List(ctx, projection.New(conn, eventlog.Options{}).Store)
+			return command.After(p, all), "nothing was ever forgotten", err
+		},
+	}.Command(a, cmd)
 }
 
 func printErasures(b *strings.Builder, all []schema.Erasure) {

@@ -2,13 +2,11 @@ package recall
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/schema"
@@ -89,9 +87,6 @@ func NamedEntries(ctx context.Context, a *command.App, project string, given []s
 	var rows []entry.Row
 	for _, id := range given {
 		row, err := reader.Get(ctx, project, id)
-		if errors.Is(err, entry.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
-			return nil, command.BadUsage(err)
-		}
 		if err != nil {
 			return nil, err
 		}

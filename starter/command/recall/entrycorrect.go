@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/activities/graduate/pair"
@@ -86,9 +85,6 @@ func CorrectEntry(ctx context.Context, a *command.App, project, id, said string)
 	}
 	reader := entry.NewReader(conn)
 	old, err := reader.Get(ctx, project, id)
-	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
-		return out, command.BadUsage(err)
-	}
 	if err != nil {
 		return out, err
 	}

@@ -2,13 +2,11 @@ package recall
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
@@ -49,9 +47,6 @@ func entryShow(ctx context.Context, a *command.App, project, id string) error {
 		return err
 	}
 	row, err := entry.NewReader(conn).Get(ctx, project, id)
-	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, clickhouse.ErrAmbiguous) {
-		return command.BadUsage(err)
-	}
 	if err != nil {
 		return err
 	}

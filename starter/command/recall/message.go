@@ -3,10 +3,8 @@ package recall
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
@@ -32,9 +30,6 @@ func messageShow(ctx context.Context, a *command.App, scope schema.Scope, handle
 		return err
 	}
 	key, at, err := retrieve.FindMessage(ctx, conn, scope, handle)
-	if errors.Is(err, retrieve.ErrNoMessage) || errors.Is(err, clickhouse.ErrAmbiguous) {
-		return command.BadUsage(err)
-	}
 	if err != nil {
 		return err
 	}

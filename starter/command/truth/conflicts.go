@@ -2,17 +2,14 @@ package truth
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
-	"axiommind/activities/projection"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
 )
@@ -20,64 +17,38 @@ import (
 // keepBoth is the value of --keep when neither side is wrong. It can't be mistaken for an entry id.
 const keepBoth = "both"
 
-// withLedgers runs fn with the ledgers and a reader of their entries. An unknown id is a usage error.
-func withLedgers(ctx context.Context, a *command.App, fn func(*graduate.Ledgers, *entry.Reader) error) error {
-	return withLog(ctx, a, func(l *graduate.Ledgers, r *entry.Reader, _ *eventlog.Store) error { return fn(l, r) })
-}
-
-// withLog is like withLedgers, and also passes the log.
-func withLog(ctx context.Context, a *command.App, fn func(*graduate.Ledgers, *entry.Reader, *eventlog.Store) error) error {
-	conn, err := a.ClickHouse(ctx)
-	if err != nil {
-		return err
-	}
-	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), projection.New(conn, eventlog.Options{}).Store)
-	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, clickhouse.ErrAmbiguous, entry.ErrNotFound} {
-		if errors.Is(err, mistake) {
-			return command.BadUsage(err)
-		}
-	}
-	return err
-}
-
 func conflictsCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "conflicts", Short: "list memories that contradict each other",
 	}
 	f := cmd.Flags()
-	q, p := graduate.ConflictQuery{}, &command.Page{}
+	q := graduate.ConflictQuery{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
 	f.BoolVar(&q.Resolved, "all", false, "include resolved conflicts")
-	p.Add(f, command.DefaultPage, command.MaxPage, "open ones and the latest first")
-	a.Answers(cmd, []graduate.Conflict{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		q.Limit = p.Rows()
-		return withLedgers(ctx, a, func(l *graduate.Ledgers, _ *entry.Reader) error {
-			conflicts, err := l.Conflicts(ctx, q)
-			if err != nil {
-				return err
+	return command.Listing[graduate.Conflict]{
+		Order: "open ones and the latest first",
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) (conflicts []graduate.Conflict, none string, err error) {
+			q.Limit = p.Rows()
+			if conflicts, err = graduate.NewLedgers(conn).Conflicts(ctx, q); err != nil {
+				return nil, "", err
 			}
-			none := "nothing contradicts anything in project " + command.Unbroken(q.Project)
+			none = "nothing contradicts anything in project " + command.Unbroken(q.Project)
 			if !q.Resolved {
 				none += "; --all includes resolved conflicts"
 			}
 			if len(conflicts) == 0 {
-				known, err := knows(ctx, a, q.Project)
+				known, err := entry.NewReader(conn).Any(ctx, q.Project)
 				if err != nil {
-					return err
+					return nil, "", err
 				}
 				if !known {
 					none = nothingKnown(q.Project)
 				}
 			}
-			return command.List(a, cmd, p, command.After(p, conflicts), none, func(b *strings.Builder, shown []graduate.Conflict) {
-				printConflicts(b, q.Project, shown)
-			})
-		})
-	})
+			return command.After(p, conflicts), none, nil
+		},
+		Print: func(b *strings.Builder, shown []graduate.Conflict) { printConflicts(b, q.Project, shown) },
+	}.Command(a, cmd)
 }
 
 func printConflicts(b *strings.Builder, project string, conflicts []graduate.Conflict) {

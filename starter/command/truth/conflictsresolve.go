@@ -33,22 +33,23 @@ func conflictsResolveCommand(a *command.App) *cobra.Command {
 		case *keep == keepBoth && len(args) == 0:
 			return command.Usagef("name the conflicts in which both sides are right; starter conflicts lists them")
 		}
-		err := withLedgers(ctx, a, func(l *graduate.Ledgers, r *entry.Reader) error {
-			if *keep != keepBoth {
-				row, err := r.Get(ctx, c.Project, *keep)
-				if err != nil {
-					return err
-				}
-				c.Keep = row.ID
-			}
-			conflicts, err := conflictsToResolve(ctx, l, c, args)
-			for _, each := range conflicts {
-				c.ConflictIDs = append(c.ConflictIDs, each.ID)
-			}
-			return err
-		})
+		conn, err := a.ClickHouse(ctx)
 		if err != nil {
 			return err
+		}
+		if *keep != keepBoth {
+			row, err := entry.NewReader(conn).Get(ctx, c.Project, *keep)
+			if err != nil {
+				return err
+			}
+			c.Keep = row.ID
+		}
+		conflicts, err := conflictsToResolve(ctx, graduate.NewLedgers(conn), c, args)
+		if err != nil {
+			return err
+		}
+		for _, each := range conflicts {
+			c.ConflictIDs = append(c.ConflictIDs, each.ID)
 		}
 		return recall.Rule(ctx, a, c)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
@@ -26,19 +27,17 @@ func conflictsShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the memories")
 	a.Answers(cmd, shownConflict{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withLedgers(ctx, a, func(l *graduate.Ledgers, r *entry.Reader) error {
-			c, err := l.Conflict(ctx, *project, args[0])
-			if err != nil {
-				return err
-			}
-			sides, err := r.ByID(ctx, entry.InProject(*project).IDs([]string{c.Older.EntryID, c.Newer.EntryID}), entry.Whole)
-			if err != nil {
-				return err
-			}
-			out := shownConflict{c, sides[c.Older.EntryID].Evidence, sides[c.Newer.EntryID].Evidence}
-			return a.Print(out, func(b *strings.Builder) { printConflict(b, *project, c, sides) })
-		})
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
+		c, err := graduate.NewLedgers(conn).Conflict(ctx, *project, args[0])
+		if err != nil {
+			return err
+		}
+		sides, err := entry.NewReader(conn).ByID(ctx, entry.InProject(*project).IDs([]string{c.Older.EntryID, c.Newer.EntryID}), entry.Whole)
+		if err != nil {
+			return err
+		}
+		out := shownConflict{c, sides[c.Older.EntryID].Evidence, sides[c.Newer.EntryID].Evidence}
+		return a.Print(out, func(b *strings.Builder) { printConflict(b, *project, c, sides) })
 	})
 }
 

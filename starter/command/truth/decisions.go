@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
-	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
@@ -18,24 +18,17 @@ func decisionsCommand(a *command.App) *cobra.Command {
 		Use: "decisions", Short: "list decisions, and those whose grounds no longer hold",
 	}
 	f := cmd.Flags()
-	q, p := graduate.DecisionQuery{}, &command.Page{}
+	q := graduate.DecisionQuery{}
 	f.StringVar(&q.Project, "project", "default", "project of the decisions")
 	all := f.Bool("all", false, "include repeats of the same decision")
-	p.Add(f, command.DefaultPage, command.MaxPage, "the latest first")
-	a.Answers(cmd, []graduate.Decision{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		q.Limit, q.Folded = p.Rows(), !*all
-		return withLedgers(ctx, a, func(l *graduate.Ledgers, _ *entry.Reader) error {
-			decisions, err := l.Decisions(ctx, q)
-			if err != nil {
-				return err
-			}
-			return command.List(a, cmd, p, command.After(p, decisions), "no decision is recorded in project "+command.Unbroken(q.Project), printDecisions)
-		})
-	})
+	return command.Listing[graduate.Decision]{
+		Order: "the latest first", Print: printDecisions,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]graduate.Decision, string, error) {
+			q.Limit, q.Folded = p.Rows(), !*all
+			decisions, err := graduate.NewLedgers(conn).Decisions(ctx, q)
+			return command.After(p, decisions), "no decision is recorded in project " + command.Unbroken(q.Project), err
+		},
+	}.Command(a, cmd)
 }
 
 func printDecisions(b *strings.Builder, decisions []graduate.Decision) {

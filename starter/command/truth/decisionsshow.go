@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/entry"
@@ -26,27 +27,24 @@ func decisionsShowCommand(a *command.App) *cobra.Command {
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the decision")
 	a.Answers(cmd, shownDecision{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withLedgers(ctx, a, func(l *graduate.Ledgers, r *entry.Reader) error {
-			d, err := l.Decision(ctx, *project, args[0])
-			if err != nil {
-				return err
-			}
-			ids := make([]string, len(d.Evidence))
-			for i, g := range d.Evidence {
-				ids[i] = g.EntryID
-			}
-			rows, err := r.ByID(ctx, entry.InProject(*project).IDs(ids), entry.Whole)
-			if err != nil {
-				return err
-			}
-			quotes := map[string][]schema.Evidence{}
-			for id, row := range rows {
-				quotes[id] = row.Evidence
-			}
-			out := shownDecision{d, quotes}
-			return a.Print(out, func(b *strings.Builder) { printDecision(b, d, rows) })
-		})
+	return a.Reads(cmd, func(ctx context.Context, conn driver.Conn, args []string) error {
+		d, err := graduate.NewLedgers(conn).Decision(ctx, *project, args[0])
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(d.Evidence))
+		for i, g := range d.Evidence {
+			ids[i] = g.EntryID
+		}
+		rows, err := entry.NewReader(conn).ByID(ctx, entry.InProject(*project).IDs(ids), entry.Whole)
+		if err != nil {
+			return err
+		}
+		quotes := map[string][]schema.Evidence{}
+		for id, row := range rows {
+			quotes[id] = row.Evidence
+		}
+		return a.Print(shownDecision{d, quotes}, func(b *strings.Builder) { printDecision(b, d, rows) })
 	})
 }
 

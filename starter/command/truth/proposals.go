@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
@@ -21,34 +22,26 @@ func proposalsCommand(a *command.App) *cobra.Command {
 			"starter proposals --project demo --user ann --all",
 	}
 	f := cmd.Flags()
-	q, p := graduate.ProposalQuery{}, &command.Page{}
+	q := graduate.ProposalQuery{}
 	f.StringVar(&q.Project, "project", "default", "project of the memories")
 	user := f.String("user", "", "user whose memories they are about; without it, all users")
 	f.BoolVar(&q.Decided, "all", false, "include accepted and rejected proposals")
-	p.Add(f, command.DefaultPage, command.MaxPage, "open ones and the latest first")
-	a.Answers(cmd, []graduate.Proposal{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		if f.Changed("user") {
-			q.User = user
-		}
-		q.Limit = p.Rows()
-		return withProposals(ctx, a, func(l *graduate.Ledgers, log *eventlog.Store) error {
-			found, err := l.Proposals(ctx, log, q)
-			if err != nil {
-				return err
+	return command.Listing[graduate.Proposal]{
+		Order: "open ones and the latest first",
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]graduate.Proposal, string, error) {
+			if f.Changed("user") {
+				q.User = user
 			}
+			q.Limit = p.Rows()
+			found, err := graduate.NewLedgers(conn).Proposals(ctx, eventlog.New(conn, eventlog.Options{}), q)
 			none := "nothing is proposed in project " + command.Unbroken(q.Project)
 			if !q.Decided {
 				none += "; --all includes accepted and rejected proposals"
 			}
-			return command.List(a, cmd, p, command.After(p, found), none, func(b *strings.Builder, shown []graduate.Proposal) {
-				printProposals(b, q.Project, shown)
-			})
-		})
-	})
+			return command.After(p, found), none, err
+		},
+		Print: func(b *strings.Builder, shown []graduate.Proposal) { printProposals(b, q.Project, shown) },
+	}.Command(a, cmd)
 }
 
 // printProposals shows everything that a person agrees to by accepting a proposal.
@@ -116,20 +109,21 @@ func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.C
 // namedProposals reads the proposals with the given ids or beginnings of ids, each once, in the given order. With a user they
 // are all about the user's memories.
 func namedProposals(ctx context.Context, a *command.App, project, user string, given []string) (named []graduate.Proposal, err error) {
-	err = withProposals(ctx, a, func(l *graduate.Ledgers, log *eventlog.Store) error {
-		for _, id := range given {
-			p, err := l.Proposal(ctx, log, project, id)
-			if err == nil && user != "" && p.User != user {
-				err = command.Missingf("proposal %q of user %q: %w", id, user, graduate.ErrNoProposal)
-			}
-			if err != nil {
-				return err
-			}
-			if !slices.ContainsFunc(named, func(had graduate.Proposal) bool { return had.ID == p.ID }) {
-				named = append(named, p)
-			}
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range given {
+		p, err := graduate.NewLedgers(conn).Proposal(ctx, eventlog.New(conn, eventlog.Options{}), project, id)
+		if err == nil && user != "" && p.User != user {
+			err = command.Missingf("proposal %q of user %q: %w", id, user, graduate.ErrNoProposal)
 		}
-		return nil
-	})
-	return named, err
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(named, func(had graduate.Proposal) bool { return had.ID == p.ID }) {
+			named = append(named, p)
+		}
+	}
+	return named, nil
 }

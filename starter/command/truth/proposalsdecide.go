@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/schema"
@@ -40,14 +39,16 @@ func Propose(ctx context.Context, a *command.App, p Proposal) (id string, err er
 // AcceptProposal applies the proposal with the whole id in the name of the actor: a person or a policy. A proposal that was
 // accepted before is not applied again.
 func AcceptProposal(ctx context.Context, a *command.App, id, actor string) error {
-	var p graduate.Proposal
-	err := withProposals(ctx, a, func(l *graduate.Ledgers, log *eventlog.Store) error {
-		project, err := graduate.ProjectOfProposal(ctx, log, id)
-		if err == nil {
-			p, err = l.Proposal(ctx, log, project, id)
-		}
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
 		return err
-	})
+	}
+	log := eventlog.New(conn, eventlog.Options{})
+	project, err := graduate.ProjectOfProposal(ctx, log, id)
+	if err != nil {
+		return err
+	}
+	p, err := graduate.NewLedgers(conn).Proposal(ctx, log, project, id)
 	if err != nil {
 		return err
 	}
@@ -79,9 +80,4 @@ func sendProposal(ctx context.Context, a *command.App, c graduate.Command) (resu
 	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
 	err = a.Send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound)
 	return result, err
-}
-
-// withProposals runs fn with the ledgers and the log. An unknown id is a usage error.
-func withProposals(ctx context.Context, a *command.App, fn func(*graduate.Ledgers, *eventlog.Store) error) error {
-	return withLog(ctx, a, func(l *graduate.Ledgers, _ *entry.Reader, log *eventlog.Store) error { return fn(l, log) })
 }
