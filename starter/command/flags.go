@@ -55,6 +55,16 @@ func OneOfOrNone[T ~string](flag string, value T, known []T) error {
 	return OneOf(flag, value, known)
 }
 
+// Count returns how many of the rows are so.
+func Count[T any](rows []T, so func(row T) bool) (n int) {
+	for _, row := range rows {
+		if so(row) {
+			n++
+		}
+	}
+	return n
+}
+
 // ParseTime parses a flag's value as a day or a time.
 func ParseTime(flag, value string) (time.Time, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {

@@ -224,12 +224,7 @@ func (r BackfillReport) Print(b *strings.Builder) {
 
 // Outcome returns the command's error if a session failed.
 func (r BackfillReport) Outcome() error {
-	failed := 0
-	for _, s := range r.Sessions {
-		if s.Error != "" {
-			failed++
-		}
-	}
+	failed := command.Count(r.Sessions, func(s backfilledSession) bool { return s.Error != "" })
 	if failed == 0 {
 		return nil
 	}

@@ -423,12 +423,7 @@ func (r retried) newBuild() string {
 
 // Outcome returns the command's error if a build failed again, or if a named build was not retried.
 func (r retryReport) Outcome(named bool) error {
-	failed := 0
-	for _, one := range r.Builds {
-		if one.Error != "" {
-			failed++
-		}
-	}
+	failed := command.Count(r.Builds, func(one retried) bool { return one.Error != "" })
 	switch {
 	case failed > 0:
 		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, command.Plural(len(r.Builds), "build", "builds"))

@@ -199,15 +199,7 @@ func printDreamt(b *strings.Builder, o *command.Owner, d Dreamt) {
 	if r.Status != schema.DreamSkipped && r.Status != schema.DreamIsRefused {
 		command.Say(b, "\n%s: %d new, %d dropped, %d left out by the answer and kept\n", command.Plural(r.Items, "item", "items"), r.Added, r.Dropped, r.Carried)
 	}
-	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
-		var items []schema.DroppedItem
-		for _, item := range d.Dropped {
-			if item.From == from {
-				items = append(items, item)
-			}
-		}
-		sayDropped(b, from, items)
-	}
+	sayDropped(b, d.Dropped)
 	if lines := strings.Split(strings.TrimSpace(d.Diary), "\n"); d.Diary != "" {
 		b.WriteString("\ndiary\n")
 		command.Block(b, "  │ ", strings.Join(lines[:min(diaryShown, len(lines))], "\n"))

@@ -110,15 +110,7 @@ func printDream(b *strings.Builder, o *command.Owner, d ShownDream) {
 		command.Say(b, ", $%.4f", d.Usage.CostUSD)
 	}
 	b.WriteString("\n")
-	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
-		var items []schema.DroppedItem
-		for _, item := range d.Dropped {
-			if item.From == from {
-				items = append(items, item)
-			}
-		}
-		sayDropped(b, from, items)
-	}
+	sayDropped(b, d.Dropped)
 	if d.Diary != "" {
 		b.WriteString("\ndiary\n")
 		command.Block(b, "  │ ", d.Diary)

@@ -1,6 +1,7 @@
 package dreams
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,15 +32,20 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-// sayDropped lists dropped items with their reasons. All are from the memory or all are from an answer.
-func sayDropped(b *strings.Builder, from string, items []schema.DroppedItem) {
+// sayDropped lists dropped items with their reasons: those of the memory, then those of the answer.
+func sayDropped(b *strings.Builder, all []schema.DroppedItem) {
+	sayDroppedFrom(b, schema.FromMemory, "no longer in memory", all)
+	sayDroppedFrom(b, schema.FromAnswer, "not taken from the answer", all)
+}
+
+func sayDroppedFrom(b *strings.Builder, from, what string, all []schema.DroppedItem) {
+	items := slices.DeleteFunc(slices.Clone(all), func(item schema.DroppedItem) bool { return item.From != from })
 	if len(items) == 0 {
 		return
 	}
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	what := map[string]string{schema.FromMemory: "no longer in memory", schema.FromAnswer: "not taken from the answer"}[from]
 	command.Say(b, "%s, %s:\n", command.Plural(len(items), "item", "items"), what)
 	for _, item := range items {
 		text := item.Text

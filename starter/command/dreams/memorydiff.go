@@ -116,14 +116,11 @@ func compareVersions(ctx context.Context, t *tier.Tables, o *command.Owner, give
 func printComparison(b *strings.Builder, c comparison) {
 	b.WriteString(endLine(c.Diff))
 	several := slices.ContainsFunc(c.Dropped, func(d droppedBy) bool { return d.Version != c.To })
-	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
-		items := slices.DeleteFunc(slices.Clone(c.Dropped), func(d droppedBy) bool { return d.From != from })
-		dropped := make([]schema.DroppedItem, len(items))
-		for i, d := range items {
-			if dropped[i] = d.DroppedItem; several {
-				dropped[i].Detail = strings.TrimPrefix(fmt.Sprintf("%s (version %d)", d.Detail, d.Version), " ")
-			}
+	dropped := make([]schema.DroppedItem, len(c.Dropped))
+	for i, d := range c.Dropped {
+		if dropped[i] = d.DroppedItem; several {
+			dropped[i].Detail = strings.TrimPrefix(fmt.Sprintf("%s (version %d)", d.Detail, d.Version), " ")
 		}
-		sayDropped(b, from, dropped)
 	}
+	sayDropped(b, dropped)
 }

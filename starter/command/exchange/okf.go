@@ -81,13 +81,8 @@ func nameScope(s schema.Scope) string {
 }
 
 // facts counts the concepts that are part of a user's memory.
-func facts(heads map[string]concept) (n int) {
-	for _, c := range heads {
-		if c.head.Memory != "" {
-			n++
-		}
-	}
-	return n
+func facts(heads map[string]concept) int {
+	return command.Count(slices.Collect(maps.Values(heads)), func(c concept) bool { return c.head.Memory != "" })
 }
 
 func (g *group) importFacts(ctx context.Context, a *command.App, scope schema.Scope, say func(string, ...any)) error {

@@ -3,6 +3,8 @@ package facts
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,12 +58,7 @@ func confirmClear(ctx context.Context, a *command.App, o *command.Owner) error {
 	if err != nil {
 		return err
 	}
-	sections := 0
-	for _, s := range m.Sections {
-		if s.Summary != "" {
-			sections++
-		}
-	}
+	sections := command.Count(slices.Collect(maps.Values(m.Sections)), func(s fact.Section) bool { return s.Summary != "" })
 	return command.Ask(a.In, a.ErrOut, fmt.Sprintf("This forgets %s and %s of the profile of %s. Type the user's name, %s, to go on: ",
 		command.Plural(m.Active, "fact", "facts"), command.Plural(sections, "section", "sections"), command.Unbroken(o.String()), command.Unbroken(o.User)), o.User)
 }

@@ -141,13 +141,7 @@ func enqueue(ctx context.Context, a *command.App, o *enqueueOptions, path string
 	if err := a.Print(report, func(b *strings.Builder) { printEnqueued(b, o, report) }); err != nil {
 		return err
 	}
-	failed := 0
-	for _, s := range report.Sessions {
-		if s.Error != "" {
-			failed++
-		}
-	}
-	if failed > 0 {
+	if failed := command.Count(report.Sessions, func(s enqueuedSession) bool { return s.Error != "" }); failed > 0 {
 		return fmt.Errorf("%d of %s not enqueued", failed, command.Plural(len(report.Sessions), "session", "sessions"))
 	}
 	return nil

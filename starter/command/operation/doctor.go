@@ -55,13 +55,7 @@ func doctorCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		bad := 0
-		for _, c := range checks {
-			if !c.OK {
-				bad++
-			}
-		}
-		if bad > 0 {
+		if bad := command.Count(checks, func(c command.Check) bool { return !c.OK }); bad > 0 {
 			return fmt.Errorf("%d of %d checks failed", bad, len(checks))
 		}
 		return nil

@@ -19,18 +19,25 @@ func needsText(flag, text string) error {
 	return nil
 }
 
-// Rule sends the command to the graduation of its project, waits until it is done, and prints the result for each item.
+// Rule sends the command as [SendRule] does, in the name of the caller, and prints the result for each item.
 func Rule(ctx context.Context, a *command.App, c graduate.Command) error {
-	c.RequestID, c.Actor, c.At = a.NewID(), a.Actor(), time.Now().UTC()
-	if err := c.Validate(); err != nil {
-		return command.BadUsage(err)
-	}
-	var result graduate.CommandResult
-	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
-	if err := a.Send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound); err != nil {
+	c.Actor = a.Actor()
+	result, err := SendRule(ctx, a, c)
+	if err != nil {
 		return err
 	}
 	return a.Print(result, func(b *strings.Builder) { PrintRuled(b, result) })
+}
+
+// SendRule sends the command of its actor to the graduation of its project, and waits until it is done.
+func SendRule(ctx context.Context, a *command.App, c graduate.Command) (result graduate.CommandResult, err error) {
+	c.RequestID, c.At = a.NewID(), time.Now().UTC()
+	if err := c.Validate(); err != nil {
+		return result, command.BadUsage(err)
+	}
+	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
+	err = a.Send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound)
+	return result, err
 }
 
 // PrintRuled writes the changes of a command.

@@ -72,13 +72,8 @@ func prove(source []schema.Message, e schema.Evidence, rule int) Proof {
 
 // EntryStanding describes how the entry's evidence is recorded, and whether the source confirms it.
 func EntryStanding(e schema.Entry, proofs []Proof) string {
-	text, broken := cmp.Or(AgentsWord(e.Evidence), EvidenceStateOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0)), 0
-	for _, p := range proofs {
-		if p.Found && !p.Holds {
-			broken++
-		}
-	}
-	if broken > 0 {
+	text := cmp.Or(AgentsWord(e.Evidence), EvidenceStateOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0))
+	if broken := command.Count(proofs, func(p Proof) bool { return p.Found && !p.Holds }); broken > 0 {
 		return fmt.Sprintf("recorded as %s, but %s not true of the source", text, command.Plural(broken, "piece is", "pieces are"))
 	}
 	return text

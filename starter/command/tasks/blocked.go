@@ -14,19 +14,12 @@ func blockedCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "blocked", Short: "list blocked tasks and their blockers",
 	}
-	f := cmd.Flags()
-	o := &taskList{}
-	o.add(f)
-	a.Answers(cmd, []task.View{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
-			views, err := q.ListBlockedTasks(ctx, s)
-			if err != nil {
-				return err
-			}
-			return command.List(a, cmd, &o.Page, views, "nothing is blocked in "+o.place(), printBlocked)
-		})
-	})
+	o := &taskFlags{}
+	o.add(cmd.Flags())
+	return listing(o, printBlocked, func(ctx context.Context, q *task.Queries, s task.Selection) ([]task.View, string, error) {
+		views, err := q.ListBlockedTasks(ctx, s)
+		return views, "nothing is blocked in " + o.place(), err
+	}).Command(a, cmd)
 }
 
 func printBlocked(b *strings.Builder, views []task.View) {

@@ -15,19 +15,12 @@ func conditionsResolvedCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resolved", Short: "list resolved conditions and their targets",
 	}
-	f := cmd.Flags()
-	o := &taskList{}
-	o.add(f)
-	a.Answers(cmd, []task.ResolvedCondition{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
-			conditions, err := q.ListResolvedConditions(ctx, s)
-			if err != nil {
-				return err
-			}
-			return command.List(a, cmd, &o.Page, conditions, "no condition is resolved in "+o.place(), printConditions)
-		})
-	})
+	o := &taskFlags{}
+	o.add(cmd.Flags())
+	return listing(o, printConditions, func(ctx context.Context, q *task.Queries, s task.Selection) ([]task.ResolvedCondition, string, error) {
+		conditions, err := q.ListResolvedConditions(ctx, s)
+		return conditions, "no condition is resolved in " + o.place(), err
+	}).Command(a, cmd)
 }
 
 func printConditions(b *strings.Builder, conditions []task.ResolvedCondition) {

@@ -1,11 +1,13 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -18,28 +20,9 @@ import (
 )
 
 // taskFlags select a project and a point in time.
-type taskFlags struct{ project, asOf string }
-
-// taskList contains the flags of a list of tasks or conditions.
-type taskList struct {
-	taskFlags
-	command.Page
-}
-
-func (o *taskList) add(f *pflag.FlagSet) {
-	o.taskFlags.add(f)
-	o.Add(f, command.DefaultPage, command.MaxPage, "the last changed first")
-}
-
-// query runs fn with the selection of the page.
-func (o *taskList) query(ctx context.Context, a *command.App, fn func(*task.Queries, task.Selection) error) error {
-	if err := o.Check(); err != nil {
-		return err
-	}
-	return withQueries(ctx, a, &o.taskFlags, func(q *task.Queries, s task.Selection) error {
-		s.Limit, s.Offset = o.Ask(), o.Offset
-		return fn(q, s)
-	})
+type taskFlags struct {
+	project, asOf string
+	at            time.Time
 }
 
 func (o *taskFlags) add(f *pflag.FlagSet) {
@@ -47,26 +30,25 @@ func (o *taskFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.asOf, "as-of", "", "state at that time, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 }
 
-func (o *taskFlags) selection() (task.Selection, error) {
-	at, err := command.ParseAsOf(o.asOf)
-	return task.Selection{Project: o.project, AsOf: at}, err
+func (o *taskFlags) check() (err error) {
+	o.at, err = command.ParseAsOf(o.asOf)
+	return err
 }
 
-// withQueries runs fn with the queries over the project's tasks.
-func withQueries(ctx context.Context, a *command.App, o *taskFlags, fn func(*task.Queries, task.Selection) error) error {
-	selection, err := o.selection()
-	if err != nil {
-		return err
+// listing lists tasks or conditions of the project at that time.
+func listing[T any](o *taskFlags, print func(*strings.Builder, []T),
+	read func(context.Context, *task.Queries, task.Selection) (rows []T, none string, err error),
+) command.Listing[T] {
+	return command.Listing[T]{
+		Order: "the last changed first", Check: o.check, Print: print,
+		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]T, string, error) {
+			return read(ctx, queries(conn), task.Selection{Project: o.project, AsOf: o.at, Limit: p.Ask(), Offset: p.Offset})
+		},
 	}
-	conn, err := a.ClickHouse(ctx)
-	if err != nil {
-		return err
-	}
-	err = fn(task.NewQueries(projection.New(conn, eventlog.Options{}), conn), selection)
-	if errors.Is(err, task.ErrCommand) || errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrAmbiguous) {
-		return command.BadUsage(err)
-	}
-	return err
+}
+
+func queries(conn driver.Conn) *task.Queries {
+	return task.NewQueries(projection.New(conn, eventlog.Options{}), conn)
 }
 
 // NamedTasks returns the whole ids of the given tasks, which are named as for task show.
@@ -74,17 +56,19 @@ func NamedTasks(ctx context.Context, a *command.App, project string, given []str
 	if len(given) == 0 {
 		return nil, nil
 	}
+	conn, err := a.ClickHouse(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ids := make([]string, len(given))
-	return ids, withQueries(ctx, a, &taskFlags{project: project}, func(q *task.Queries, s task.Selection) error {
-		for i, name := range given {
-			detail, err := q.GetTaskDetail(ctx, s, name)
-			if err != nil {
-				return err
-			}
-			ids[i] = detail.Task.ID
+	for i, name := range given {
+		detail, err := queries(conn).GetTaskDetail(ctx, task.Selection{Project: project}, name)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+		ids[i] = detail.Task.ID
+	}
+	return ids, nil
 }
 
 // place describes the selection for a message about an empty result.
@@ -137,56 +121,47 @@ func tasksCommand(a *command.App) *cobra.Command {
 			"starter tasks --as-of 2026-11-01",
 	}
 	f := cmd.Flags()
-	o := &taskList{}
+	o := &taskFlags{}
 	o.add(f)
 	status := f.String("status", "", "pending, in_progress, blocked, done or cancelled")
 	onlySuggested := f.Bool("only-suggested", false, "tasks whose blockers are only suggested")
 	placeholder := f.Bool("placeholder", false, "tasks blocked by something unknown")
 	reported := f.Bool("reported-done", false, "tasks that are reported done, for task confirm")
 	a.Complete(cmd, "status", command.Fixed(schema.TaskStatuses()...))
-	a.Answers(cmd, []task.View{})
-	return a.Online(cmd, func(ctx context.Context, _ []string) error {
-		chosen := 0
-		for _, set := range []bool{*status != "", *onlySuggested, *placeholder, *reported} {
-			if set {
-				chosen++
+	l := listing(o, nil, func(ctx context.Context, q *task.Queries, s task.Selection) (views []task.View, none string, err error) {
+		none = "no tasks in " + o.place()
+		switch {
+		case *onlySuggested:
+			none = "no task whose blockers are only suggested in " + o.place()
+			views, err = q.ListTasksWithOnlySuggestedBlockers(ctx, s)
+		case *placeholder:
+			none = "no task blocked by something unknown in " + o.place()
+			views, err = q.ListTasksWithUnknownPlaceholderBlocker(ctx, s)
+		case *reported:
+			none = "no open task is reported done in " + o.place()
+			views, err = q.ListTasksReportedDone(ctx, s)
+		default:
+			if *status != "" {
+				none = "no task with status " + *status + " in " + o.place()
 			}
+			views, err = q.ListTasks(ctx, s, schema.TaskStatus(*status))
 		}
-		if chosen > 1 {
+		return views, none, err
+	})
+	l.Check = func() error {
+		if command.Count([]bool{*status != "", *onlySuggested, *placeholder, *reported}, func(set bool) bool { return set }) > 1 {
 			return command.Usagef("give one of --status, --only-suggested, --placeholder and --reported-done")
 		}
-		if err := command.OneOfOrNone("status", schema.TaskStatus(*status), schema.TaskStatuses()); err != nil {
-			return err
+		return cmp.Or(command.OneOfOrNone("status", schema.TaskStatus(*status), schema.TaskStatuses()), o.check())
+	}
+	l.Print = func(b *strings.Builder, views []task.View) {
+		if *reported {
+			printReported(b, views)
+		} else {
+			printTasks(b, views)
 		}
-		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
-			var views []task.View
-			var err error
-			none := "no tasks in " + o.place()
-			switch {
-			case *onlySuggested:
-				none = "no task whose blockers are only suggested in " + o.place()
-				views, err = q.ListTasksWithOnlySuggestedBlockers(ctx, s)
-			case *placeholder:
-				none = "no task blocked by something unknown in " + o.place()
-				views, err = q.ListTasksWithUnknownPlaceholderBlocker(ctx, s)
-			case *reported:
-				none = "no open task is reported done in " + o.place()
-				views, err = q.ListTasksReportedDone(ctx, s)
-			default:
-				if *status != "" {
-					none = "no task with status " + *status + " in " + o.place()
-				}
-				views, err = q.ListTasks(ctx, s, schema.TaskStatus(*status))
-			}
-			if err != nil {
-				return err
-			}
-			if *reported {
-				return command.List(a, cmd, &o.Page, views, none, printReported)
-			}
-			return command.List(a, cmd, &o.Page, views, none, printTasks)
-		})
-	})
+	}
+	return l.Command(a, cmd)
 }
 
 // printReported lists tasks that are reported done, with the quote of the report.

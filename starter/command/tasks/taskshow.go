@@ -21,13 +21,18 @@ func taskShowCommand(a *command.App) *cobra.Command {
 	o.add(f)
 	a.Answers(cmd, task.Detail{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withQueries(ctx, a, o, func(q *task.Queries, s task.Selection) error {
-			detail, err := q.GetTaskDetail(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return a.Print(detail, func(b *strings.Builder) { PrintTask(b, detail) })
-		})
+		if err := o.check(); err != nil {
+			return err
+		}
+		conn, err := a.ClickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		detail, err := queries(conn).GetTaskDetail(ctx, task.Selection{Project: o.project, AsOf: o.at}, args[0])
+		if err != nil {
+			return err
+		}
+		return a.Print(detail, func(b *strings.Builder) { PrintTask(b, detail) })
 	})
 }
 

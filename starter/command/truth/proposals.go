@@ -79,7 +79,7 @@ func proposalState(p graduate.Proposal) string {
 }
 
 // decideCommand decides on the proposals with the given ids or beginnings of ids, one after the other.
-func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) *cobra.Command {
+func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.Context, a *command.App, p graduate.Proposal, actor, because string) (graduate.CommandResult, error)) *cobra.Command {
 	f := cmd.Flags()
 	project := f.String("project", "default", "project of the proposals")
 	user := f.String("user", "", "user whose memories they are about; without it, any user")
@@ -92,7 +92,7 @@ func decideCommand(a *command.App, cmd *cobra.Command, decide func(ctx context.C
 		}
 		var all graduate.CommandResult
 		for _, p := range named {
-			one, err := decide(ctx, p, a.Actor(), *because)
+			one, err := decide(ctx, a, p, a.Actor(), *because)
 			if err != nil {
 				if len(all.Changes) > 0 { // Report the decisions made so far.
 					_ = a.Print(all, func(b *strings.Builder) { recall.PrintRuled(b, all) })

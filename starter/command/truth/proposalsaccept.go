@@ -1,11 +1,8 @@
 package truth
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
-	"axiommind/activities/graduate"
 	"axiommind/starter/command"
 )
 
@@ -14,7 +11,5 @@ func proposalsAcceptCommand(a *command.App) *cobra.Command {
 		Use: "accept PROPOSAL…", Short: "correct or retire memories as proposed",
 		Example: "starter proposals accept 0a1b2c3d --project demo --because 'the contract of May'",
 	}
-	return decideCommand(a, cmd, func(ctx context.Context, p graduate.Proposal, actor, because string) (graduate.CommandResult, error) {
-		return accept(ctx, a, p, actor, because)
-	})
+	return decideCommand(a, cmd, accept)
 }

@@ -2,9 +2,7 @@ package truth
 
 import (
 	"context"
-	"time"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/schema"
@@ -26,7 +24,7 @@ type Proposal struct {
 // Propose submits the proposal and returns its id. Equal proposals have the same id and count once. An invalid proposal is a
 // usage error, see [command.BadUsage].
 func Propose(ctx context.Context, a *command.App, p Proposal) (id string, err error) {
-	result, err := sendProposal(ctx, a, graduate.Command{
+	result, err := recall.SendRule(ctx, a, graduate.Command{
 		Op: graduate.OpPropose, Project: p.Project, User: p.User, EntryIDs: []string{p.EntryID}, Change: schema.Change(p.Action),
 		Text: p.Text, Because: p.Because, Actor: p.Actor,
 	})
@@ -63,21 +61,10 @@ func accept(ctx context.Context, a *command.App, p graduate.Proposal, actor, bec
 			return graduate.CommandResult{}, err
 		}
 	}
-	return sendProposal(ctx, a, graduate.Command{Op: graduate.OpAccept, Project: p.Project, ProposalID: p.ID, Actor: actor, Because: because})
+	return recall.SendRule(ctx, a, graduate.Command{Op: graduate.OpAccept, Project: p.Project, ProposalID: p.ID, Actor: actor, Because: because})
 }
 
 // reject records that the proposal was rejected.
 func reject(ctx context.Context, a *command.App, p graduate.Proposal, actor, because string) (graduate.CommandResult, error) {
-	return sendProposal(ctx, a, graduate.Command{Op: graduate.OpReject, Project: p.Project, ProposalID: p.ID, Actor: actor, Because: because})
-}
-
-// sendProposal sends a command about a proposal and waits until it is done.
-func sendProposal(ctx context.Context, a *command.App, c graduate.Command) (result graduate.CommandResult, err error) {
-	c.RequestID, c.At = a.NewID(), time.Now().UTC()
-	if err := c.Validate(); err != nil {
-		return result, command.BadUsage(err)
-	}
-	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
-	err = a.Send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound)
-	return result, err
+	return recall.SendRule(ctx, a, graduate.Command{Op: graduate.OpReject, Project: p.Project, ProposalID: p.ID, Actor: actor, Because: because})
 }
