@@ -28,6 +28,20 @@ func (o *Owner) Add(f *pflag.FlagSet) {
 	f.StringVar(&o.Agent, "agent", "", "agent that remembers")
 }
 
+// FilterFlags declares the flags that narrow things, such as builds, down to a project, a user and an agent.
+func FilterFlags(f *pflag.FlagSet, things string, project, user, agent *string) {
+	f.StringVar(project, "project", "", things+" of one project (default: all)")
+	f.StringVar(user, "user", "", things+" of one user (default: all)")
+	f.StringVar(agent, "agent", "", things+" of one agent (default: all)")
+}
+
+// ScopeFlags declares the flags for the project, user and agent of things, such as "of the session".
+func ScopeFlags(f *pflag.FlagSet, ofThings string, project, user, agent *string) {
+	f.StringVar(project, "project", "default", "project "+ofThings)
+	f.StringVar(user, "user", "default", "user "+ofThings)
+	f.StringVar(agent, "agent", "", "agent "+ofThings)
+}
+
 func (o *Owner) String() string {
 	if o.Agent == "" {
 		return "user " + o.User

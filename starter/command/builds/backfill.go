@@ -37,9 +37,7 @@ func backfillCommand(a *command.App) *cobra.Command {
 	o := &backfillOptions{flags: f}
 	f.StringVar(&o.Extractor, "extractor", "", "PROVIDER/MODEL that the worker has; another worker refuses (default: whatever it has)")
 	f.StringVar(&o.since, "since", "", "sessions of this date or later: 7d, 12h, 2026-11-01 or a time")
-	f.StringVar(&o.Project, "project", "", "sessions of one project (default: all)")
-	f.StringVar(&o.User, "user", "", "sessions of one user (default: all)")
-	f.StringVar(&o.Agent, "agent", "", "sessions of one agent (default: all)")
+	command.FilterFlags(f, "sessions", &o.Project, &o.User, &o.Agent)
 	f.IntVar(&o.PerMinute, "rate", 0, "start at most so many sessions a minute (default: no bound)")
 	f.IntVar(&o.AtOnce, "jobs", schema.DefaultAtOnce, "sessions at a time")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show which sessions would be extracted from, and start nothing")
@@ -137,32 +135,19 @@ type backfilledSession struct {
 
 // startBackfill starts the workflow, or joins the run of the same backfill, and reports the result of each session.
 func startBackfill(ctx context.Context, a *command.App, o *backfillOptions) error {
-	c, err := a.Temporal(ctx)
+	w := progress.BatchWork{
+		Input: o.BackfillSessionsInput, Summary: "extract from sessions of the log", Name: "the backfill", Unit: "sessions done", Again: o.again(),
+		Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},
+	}
+	run, err := w.Run(ctx, a, o.detach)
 	if err != nil {
 		return err
 	}
-	w := progress.BatchWork{
-		Input: o.BackfillSessionsInput, Summary: "extract from sessions of the log", Unit: "sessions done", Again: o.again(),
-		Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},
-	}
-	run, running, err := w.Start(ctx, c)
-	if err != nil {
-		return fmt.Errorf("start the backfill: %w", err)
-	}
-	report := BackfillReport{Workflow: progress.LinkTo(a, run.GetID()), Sessions: []backfilledSession{}}
+	report := BackfillReport{Workflow: run.Workflow, Batch: run.Batch, Sessions: []backfilledSession{}}
 	if o.detach {
 		return progress.PrintDetached(a, report, report.Workflow, w.Again)
 	}
-	result, err := progress.WatchBatch(ctx, a, c, w, run, running)
-	if err != nil {
-		return err
-	}
-	listed, err := progress.ReadBatch(ctx, a, result.Batch)
-	if err != nil {
-		return fmt.Errorf("the backfill has ended (%s), but its report can't be read: %w", progress.StatusCounts(result.Statuses), err)
-	}
-	report.Batch = result.Batch
-	report.add(listed)
+	report.add(run.Listed)
 	return cmp.Or(a.Print(report, report.Print), report.Outcome())
 }
 

@@ -21,9 +21,7 @@ func daysCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	filter := build.Filter{All: true}
-	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
-	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
-	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
+	command.FilterFlags(f, "builds", &filter.Project, &filter.User, &filter.Agent)
 	return summary(a, cmd, "30d", "builds", func(ctx context.Context, conn driver.Conn, since time.Time) ([]build.Day, error) {
 		filter.Since = since
 		return build.Days(ctx, conn, filter)

@@ -24,9 +24,7 @@ func listCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	var filter build.Filter
-	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
-	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
-	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
+	command.FilterFlags(f, "builds", &filter.Project, &filter.User, &filter.Agent)
 	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
 	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty, failed (with the interrupted ones) or interrupted")
 	f.StringVar((*string)(&filter.Class), "class", "", "failed builds by remedy: passing, setup, input or ours")

@@ -41,9 +41,7 @@ func retryCommand(a *command.App) *cobra.Command {
 	f.BoolVar(&o.Partial, "partial", false, "retry the sessions whose latest build lacks answers or vectors, for these")
 	f.StringSliceVar(&o.classes, "class", nil, "with --all-failed: passing, setup, input, ours (default: passing, which may succeed now)")
 	f.StringVar(&o.since, "since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
-	f.StringVar(&o.Project, "project", "", "builds of one project (default: all)")
-	f.StringVar(&o.User, "user", "", "builds of one user (default: all)")
-	f.StringVar(&o.Agent, "agent", "", "builds of one agent (default: all)")
+	command.FilterFlags(f, "builds", &o.Project, &o.User, &o.Agent)
 	f.StringVar(&o.SessionID, "session", "", "builds of one session")
 	f.BoolVar(&o.Force, "force", false, "retry named builds although their input was wrong, after mending the source,\n"+
 		"and ask once more about windows that are too small to be halved, after mending the model's settings")
@@ -307,34 +305,22 @@ type retryReport struct {
 
 // startRetry starts the workflow, or joins the run of the same retry, and reports the result of each build.
 func startRetry(ctx context.Context, a *command.App, conn driver.Conn, o *retryOptions) error {
-	c, err := a.Temporal(ctx)
-	if err != nil {
-		return err
-	}
 	w := progress.BatchWork{
-		Input: o.RetryBuildsInput, Summary: "retry builds", Unit: "builds done", Again: o.again(), Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},
+		Input: o.RetryBuildsInput, Summary: "retry builds", Name: "the retry", Unit: "builds done", Again: o.again(),
+		Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},
 	}
-	run, running, err := w.Start(ctx, c)
+	run, err := w.Run(ctx, a, o.detach)
 	if err != nil {
-		return fmt.Errorf("start the retry: %w", err)
+		return err
 	}
-	link := progress.LinkTo(a, run.GetID())
 	if o.detach {
-		return progress.PrintDetached(a, retryReport{Workflow: link, Builds: []retried{}, LeftAlone: []skippedBuild{}}, link, w.Again)
+		return progress.PrintDetached(a, retryReport{Workflow: run.Workflow, Builds: []retried{}, LeftAlone: []skippedBuild{}}, run.Workflow, w.Again)
 	}
-	result, err := progress.WatchBatch(ctx, a, c, w, run, running)
+	report, err := reportRetry(ctx, conn, run.Listed)
 	if err != nil {
 		return err
 	}
-	listed, err := progress.ReadBatch(ctx, a, result.Batch)
-	if err != nil {
-		return fmt.Errorf("the retry has ended (%s), but its report can't be read: %w", progress.StatusCounts(result.Statuses), err)
-	}
-	report, err := reportRetry(ctx, conn, listed)
-	if err != nil {
-		return err
-	}
-	report.Workflow, report.Batch = link, result.Batch
+	report.Workflow, report.Batch = run.Workflow, run.Batch
 	return cmp.Or(a.Print(report, report.Print), report.Outcome(len(o.Builds) > 0))
 }
 

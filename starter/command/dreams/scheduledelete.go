@@ -14,15 +14,12 @@ func scheduleDeleteCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete [SCHEDULE]", Short: "delete a schedule",
 	}
-	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
 	a.Answers(cmd, &Schedule{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error {
-			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Delete(ctx); err != nil {
-				return fmt.Errorf("delete schedule %q: %w", s.ID, err)
-			}
-			return sayOf(a, s, "deleted %s, which dreamt of %s at '%s' in %s; make it again with: %s",
-				s.ID, s.scope(), s.Cron, s.TimeZone, s.applyCommand())
-		})
+	return onSchedule(a, cmd, func(ctx context.Context, c client.Client, s *Schedule) error {
+		if err := c.ScheduleClient().GetHandle(ctx, s.ID).Delete(ctx); err != nil {
+			return fmt.Errorf("delete schedule %q: %w", s.ID, err)
+		}
+		return sayOf(a, s, "deleted %s, which dreamt of %s at '%s' in %s; make it again with: %s",
+			s.ID, s.scope(), s.Cron, s.TimeZone, s.applyCommand())
 	})
 }

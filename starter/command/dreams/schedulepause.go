@@ -18,18 +18,15 @@ func schedulePauseCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")
-	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
 	a.Answers(cmd, &Schedule{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error {
-			if *note == "" {
-				*note = "paused with starter on " + time.Now().Format(time.DateOnly)
-			}
-			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Pause(ctx, client.SchedulePauseOptions{Note: *note}); err != nil {
-				return fmt.Errorf("pause schedule %q: %w", s.ID, err)
-			}
-			s.Paused, s.Note, s.Next = true, *note, nil
-			return sayOf(a, s, "paused %s: %s; resume it with: %s", s.ID, *note, build.Command("schedule", "resume", s.ID))
-		})
+	return onSchedule(a, cmd, func(ctx context.Context, c client.Client, s *Schedule) error {
+		if *note == "" {
+			*note = "paused with starter on " + time.Now().Format(time.DateOnly)
+		}
+		if err := c.ScheduleClient().GetHandle(ctx, s.ID).Pause(ctx, client.SchedulePauseOptions{Note: *note}); err != nil {
+			return fmt.Errorf("pause schedule %q: %w", s.ID, err)
+		}
+		s.Paused, s.Note, s.Next = true, *note, nil
+		return sayOf(a, s, "paused %s: %s; resume it with: %s", s.ID, *note, build.Command("schedule", "resume", s.ID))
 	})
 }

@@ -17,21 +17,18 @@ func scheduleResumeCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	note := f.String("note", "", "reason, kept as the schedule's note")
-	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
 	a.Answers(cmd, Schedule{}, &Schedule{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error {
-			if *note == "" {
-				*note = "resumed with starter on " + time.Now().Format(time.DateOnly)
-			}
-			if err := c.ScheduleClient().GetHandle(ctx, s.ID).Unpause(ctx, client.ScheduleUnpauseOptions{Note: *note}); err != nil {
-				return fmt.Errorf("resume schedule %q: %w", s.ID, err)
-			}
-			resumed, _, err := describeSchedule(ctx, c, s.ID)
-			if err != nil {
-				return err
-			}
-			return sayOf(a, resumed, "resumed %s; next %s", s.ID, resumed.next())
-		})
+	return onSchedule(a, cmd, func(ctx context.Context, c client.Client, s *Schedule) error {
+		if *note == "" {
+			*note = "resumed with starter on " + time.Now().Format(time.DateOnly)
+		}
+		if err := c.ScheduleClient().GetHandle(ctx, s.ID).Unpause(ctx, client.ScheduleUnpauseOptions{Note: *note}); err != nil {
+			return fmt.Errorf("resume schedule %q: %w", s.ID, err)
+		}
+		resumed, _, err := describeSchedule(ctx, c, s.ID)
+		if err != nil {
+			return err
+		}
+		return sayOf(a, resumed, "resumed %s; next %s", s.ID, resumed.next())
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/build"
@@ -24,6 +25,14 @@ func withSchedule(ctx context.Context, a *command.App, args []string, fn func(cl
 		return err
 	}
 	return fn(c, &s)
+}
+
+// onSchedule completes a command that acts on the schedule that its argument selects.
+func onSchedule(a *command.App, cmd *cobra.Command, act func(context.Context, client.Client, *Schedule) error) *cobra.Command {
+	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
+	return a.Online(cmd, func(ctx context.Context, args []string) error {
+		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error { return act(ctx, c, s) })
+	})
 }
 
 // sayOf prints one line, or v as JSON.

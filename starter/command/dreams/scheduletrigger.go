@@ -27,11 +27,8 @@ func scheduleTriggerCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	wait := f.Bool("wait", false, "wait until the run has ended")
-	cmd.ValidArgsFunction = a.Arguments(scheduleIDs)
 	a.Answers(cmd, triggered{})
-	return a.Online(cmd, func(ctx context.Context, args []string) error {
-		return withSchedule(ctx, a, args, func(c client.Client, s *Schedule) error { return trigger(ctx, a, c, s, *wait) })
-	})
+	return onSchedule(a, cmd, func(ctx context.Context, c client.Client, s *Schedule) error { return trigger(ctx, a, c, s, *wait) })
 }
 
 // trigger runs the schedule now. If a run is active, the new one begins after it, because it may be needed for later

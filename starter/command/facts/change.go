@@ -2,6 +2,7 @@ package facts
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -97,6 +98,24 @@ func tell(ctx context.Context, a *command.App, c fact.Command) (result fact.Resu
 	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
 	err = a.Send(ctx, update, &result, schema.ErrorFactNotFound, schema.ErrorFactRefused, schema.ErrorFactStale)
 	return result, err
+}
+
+// tellEach sends the command once for each of the targets, which set chooses in it. The error counts those that were done
+// before, such as "fact", "deleted".
+func tellEach[T any](ctx context.Context, a *command.App, c fact.Command, targets []T, set func(c *fact.Command, target T), noun, done string) ([]fact.Result, error) {
+	var results []fact.Result
+	for _, target := range targets {
+		set(&c, target)
+		result, err := tell(ctx, a, c)
+		if err != nil && len(results) > 0 {
+			err = fmt.Errorf("%w; %s before it were %s", err, command.Plural(len(results), noun, noun+"s"), done)
+		}
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
 }
 
 // remembered returns the facts with the given beginnings of ids, each once. Deleted and evicted facts are excluded.

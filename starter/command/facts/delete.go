@@ -2,7 +2,6 @@ package facts
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,17 +30,9 @@ func deleteCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var results []fact.Result
-		for _, f := range facts {
-			x.command.FactID = f.ID
-			result, err := tell(ctx, a, x.command)
-			if err != nil && len(results) > 0 {
-				return fmt.Errorf("%w; %s before it were deleted", err, command.Plural(len(results), "fact", "facts"))
-			}
-			if err != nil {
-				return err
-			}
-			results = append(results, result)
+		results, err := tellEach(ctx, a, x.command, facts, func(c *fact.Command, f fact.Fact) { c.FactID = f.ID }, "fact", "deleted")
+		if err != nil {
+			return err
 		}
 		return a.Print(results, func(b *strings.Builder) {
 			for _, f := range facts {

@@ -32,17 +32,10 @@ func profileClearCommand(a *command.App) *cobra.Command {
 		if x.command.ExpectVersion > 0 && len(args) > 1 {
 			return command.Usagef("--expect-version is the version of one section: name one")
 		}
-		var results []fact.Result
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(args))) {
-			x.command.Section, x.command.Content = name, new(string)
-			result, err := tell(ctx, a, x.command)
-			if err != nil && len(results) > 0 {
-				return fmt.Errorf("%w; %s before it were removed", err, command.Plural(len(results), "section", "sections"))
-			}
-			if err != nil {
-				return err
-			}
-			results = append(results, result)
+		names := slices.Compact(slices.Sorted(slices.Values(args)))
+		results, err := tellEach(ctx, a, x.command, names, func(c *fact.Command, name string) { c.Section, c.Content = name, new(string) }, "section", "removed")
+		if err != nil {
+			return err
 		}
 		return a.Print(results, func(b *strings.Builder) {
 			fmt.Fprintf(b, "removed from the profile: %s\n", strings.Join(args, ", "))

@@ -31,9 +31,7 @@ type enqueueOptions struct {
 
 func (o *enqueueOptions) add(f *pflag.FlagSet) {
 	o.jobs = schema.DefaultAtOnce
-	f.StringVar(&o.Input.Project, "project", "default", "project the memories belong to")
-	f.StringVar(&o.Input.User, "user", "default", "user the memories belong to")
-	f.StringVar(&o.Input.Agent, "agent", "", "agent the memories belong to")
+	command.ScopeFlags(f, "the memories belong to", &o.Input.Project, &o.Input.User, &o.Input.Agent)
 	f.StringVar(&o.Input.Format, "format", "", "transcript format (default: detected from the content)")
 	f.BoolVar(&o.Input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
 	f.StringVar(&o.flush, "flush-reason", flushEnd, "reason, for the heading in the daily record:\n"+strings.Join(flushReasons(), ", "))

@@ -19,9 +19,7 @@ func migrateCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o := &ProcessOptions{}
-	f.StringVar(&o.Input.Project, "project", "default", "project the memories belong to")
-	f.StringVar(&o.Input.User, "user", "default", "user the memories belong to")
-	f.StringVar(&o.Input.Agent, "agent", "", "agent the memories belong to")
+	command.ScopeFlags(f, "the memories belong to", &o.Input.Project, &o.Input.User, &o.Input.Agent)
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	f.BoolVar(&o.verbose, "verbose", false, "list the files of a directory that are not an export of the system")
 	f.IntVar(&o.jobs, "jobs", schema.DefaultAtOnce, "sessions at a time")

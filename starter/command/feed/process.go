@@ -52,9 +52,7 @@ Once it has ended, the same command imports new messages only.`,
 	}
 	f := cmd.Flags()
 	o := &ProcessOptions{}
-	f.StringVar(&o.Input.Project, "project", "default", "project the memories belong to")
-	f.StringVar(&o.Input.User, "user", "default", "user the memories belong to")
-	f.StringVar(&o.Input.Agent, "agent", "", "agent the memories belong to")
+	command.ScopeFlags(f, "the memories belong to", &o.Input.Project, &o.Input.User, &o.Input.Agent)
 	f.StringVar(&o.Input.SessionID, "session", "", "session id (default: the transcript's own)")
 	f.StringVar(&o.Input.Format, "format", "", "transcript format (default: detected from the content)")
 	f.StringVar(&o.Input.Date, "date", "", "date of the session (default: the transcript's)")

@@ -22,38 +22,27 @@ func importAll(ctx context.Context, a *command.App, o *ProcessOptions, path stri
 	if err != nil {
 		return err
 	}
-	c, err := a.Temporal(ctx)
-	if err != nil {
-		return err
-	}
 	if path, err = filepath.Abs(path); err != nil {
 		return fmt.Errorf("find path %q: %w", path, err)
 	}
 	w := progress.BatchWork{
-		Input: in, Summary: "import " + command.OneLine(path, 60), Unit: "sessions done", Scope: in.Source().Key().Scope,
-		Again: build.Command(append(append([]string{"process"}, o.given()...), path)...),
+		Input: in, Summary: "import " + command.OneLine(path, 60), Name: fmt.Sprintf("the import of %q", path), Unit: "sessions done",
+		Scope: in.Source().Key().Scope, Again: build.Command(append(append([]string{"process"}, o.given()...), path)...),
 	}
-	run, running, err := w.Start(ctx, c)
-	switch {
-	case err != nil:
-		return fmt.Errorf("start the import of %q: %w", path, err)
-	case running && o.noWait:
-		return command.Busy(fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, run.GetID()))
+	if o.noWait {
+		w.Busy = func(workflowID string) error {
+			return command.Busy(fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, workflowID))
+		}
 	}
-	report := ProcessReport{Workflow: progress.LinkTo(a, run.GetID()), Sessions: []*progress.Job{}, PassedOver: []passedOver{}, Verbose: o.verbose}
-	if o.detach {
-		return progress.PrintDetached(a, report, report.Workflow, w.Again)
-	}
-	result, err := progress.WatchBatch(ctx, a, c, w, run, running)
+	run, err := w.Run(ctx, a, o.detach)
 	if err != nil {
 		return err
 	}
-	listed, err := progress.ReadBatch(ctx, a, result.Batch)
-	if err != nil {
-		return fmt.Errorf("the import of %q has ended (%s), but its report can't be read: %w", path, progress.StatusCounts(result.Statuses), err)
+	report := ProcessReport{Workflow: run.Workflow, Batch: run.Batch, Sessions: []*progress.Job{}, PassedOver: []passedOver{}, Verbose: o.verbose}
+	if o.detach {
+		return progress.PrintDetached(a, report, report.Workflow, w.Again)
 	}
-	report.Batch = result.Batch
-	report.add(listed)
+	report.add(run.Listed)
 	unspool(a, report.Sessions)
 	if len(report.Sessions) == 0 {
 		return noTranscript(path, report.PassedOver)

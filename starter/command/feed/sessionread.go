@@ -43,9 +43,7 @@ func sessionReadCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	var key schema.SessionKey
-	f.StringVar(&key.Project, "project", "default", "project of the session")
-	f.StringVar(&key.User, "user", "default", "user of the session")
-	f.StringVar(&key.Agent, "agent", "", "agent of the session")
+	command.ScopeFlags(f, "of the session", &key.Project, &key.User, &key.Agent)
 	tools := f.Bool("tools", false, "also calls of tools, their results, thoughts and text of the harness")
 	proven := f.Bool("proven", false, "only messages that prove a memory")
 	from := f.Int("from", 0, "messages from this position on, from 0")

@@ -21,9 +21,7 @@ func sessionsCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	filter := build.Filter{All: true}
-	f.StringVar(&filter.Project, "project", "", "sessions of one project (default: all)")
-	f.StringVar(&filter.User, "user", "", "sessions of one user (default: all)")
-	f.StringVar(&filter.Agent, "agent", "", "sessions of one agent (default: all)")
+	command.FilterFlags(f, "sessions", &filter.Project, &filter.User, &filter.Agent)
 	f.StringVar((*string)(&filter.Status), "status", "", "sessions whose last build is running, success, partial, empty, failed (or interrupted) or interrupted")
 	a.Complete(cmd, "status", command.Fixed(build.Statuses()...))
 	return command.Listing[build.SessionRow]{

@@ -21,9 +21,7 @@ func sessionShowCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	var key schema.SessionKey
-	f.StringVar(&key.Project, "project", "default", "project of the session")
-	f.StringVar(&key.User, "user", "default", "user of the session")
-	f.StringVar(&key.Agent, "agent", "", "agent of the session")
+	command.ScopeFlags(f, "of the session", &key.Project, &key.User, &key.Agent)
 	a.Answers(cmd, tier.RunningSession{})
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		key.SessionID = args[0]

@@ -23,9 +23,7 @@ func hookInstallCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o := &hookSettings{}
-	f.StringVar(&o.hook.Project, "project", "default", "project the memories belong to")
-	f.StringVar(&o.hook.User, "user", "default", "user the memories belong to")
-	f.StringVar(&o.hook.Agent, "agent", "", "agent the memories belong to")
+	command.ScopeFlags(f, "the memories belong to", &o.hook.Project, &o.hook.User, &o.hook.Agent)
 	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; give the agent no memories")
 	f.IntVar(&o.hook.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
 	f.StringVar(&o.programsDir, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")

@@ -137,7 +137,7 @@ const maxAdvice = 500
 func advise(tool string, err error) string {
 	next := ""
 	switch {
-	case errors.Is(err, entry.ErrNotFound):
+	case errors.Is(err, entry.ErrNotFound), errors.Is(err, fact.ErrFactNotFound), errors.Is(err, retrieve.ErrNoMessage):
 		next = "Call search, and give a handle that it prints."
 	case errors.Is(err, clickhouse.ErrAmbiguous), errors.Is(err, task.ErrAmbiguous):
 		next = "Give more characters of the handle."

@@ -29,9 +29,7 @@ func sessionRawCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	var o sessionRawOptions
-	f.StringVar(&o.key.Project, "project", "default", "project of the session")
-	f.StringVar(&o.key.User, "user", "default", "user of the session")
-	f.StringVar(&o.key.Agent, "agent", "", "agent of the session")
+	command.ScopeFlags(f, "of the session", &o.key.Project, &o.key.User, &o.key.Agent)
 	f.IntVar(&o.message, "message", -1, "one message, by its position (default: all that redaction changed)")
 	return a.Online(cmd, func(ctx context.Context, args []string) error {
 		o.key.SessionID = args[0]

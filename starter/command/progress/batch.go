@@ -26,12 +26,55 @@ import (
 type BatchWork struct {
 	Input   schema.BatchInput
 	Summary string
+	// Name names the work in errors, such as "the retry".
+	Name string
 	// Unit is the unit of progress, such as "sessions done".
 	Unit string
 	// Again is the command that shows the running workflow.
 	Again string
 	// Scope is the sessions' common scope. If it is set, the progress shows why their steps are retried.
 	Scope schema.Scope
+	// Busy returns the error if the work is already running as the workflow. Without it a running workflow is joined.
+	Busy func(workflowID string) error
+}
+
+// BatchRun is a run of a batch. Batch and Listed are its report, which a detached run does not have.
+type BatchRun struct {
+	Workflow WorkflowLink
+	Batch    string
+	Listed   batch.Report
+}
+
+// Run starts the workflow, or joins the run that is already in progress, and waits for its end unless it is detached.
+func (w BatchWork) Run(ctx context.Context, a *command.App, detach bool) (r BatchRun, err error) {
+	c, err := a.Temporal(ctx)
+	if err != nil {
+		return r, err
+	}
+	run, running, err := w.Start(ctx, c)
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("start %s: %w", w.Name, err)
+	case running && w.Busy != nil:
+		return r, w.Busy(run.GetID())
+	}
+	r.Workflow = LinkTo(a, run.GetID())
+	if detach {
+		return r, nil
+	}
+	result, err := WatchBatch(ctx, a, c, w, run, running)
+	if err != nil {
+		return r, err
+	}
+	r.Batch = result.Batch
+	conn, err := a.ClickHouse(ctx)
+	if err == nil {
+		r.Listed, err = batch.Read(ctx, projection.New(conn, eventlog.Options{}).Store, r.Batch)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s has ended (%s), but its report can't be read: %w", w.Name, StatusCounts(result.Statuses), err)
+	}
+	return r, err
 }
 
 // Start starts the workflow, or joins the run that is already in progress.
@@ -81,15 +124,6 @@ func PrintDetached(a *command.App, report any, link WorkflowLink, again string) 
 	return a.Print(report, func(b *strings.Builder) {
 		command.Say(b, "started as workflow %s\nto see its progress: %s\n", link, again)
 	})
-}
-
-// ReadBatch reads the log's report of a batch.
-func ReadBatch(ctx context.Context, a *command.App, id string) (batch.Report, error) {
-	conn, err := a.ClickHouse(ctx)
-	if err != nil {
-		return batch.Report{}, err
-	}
-	return batch.Read(ctx, projection.New(conn, eventlog.Options{}).Store, id)
 }
 
 // watchBatchEvery is the interval between queries of a batch. Its running sessions are queried once in explainEvery times.

@@ -34,9 +34,7 @@ func realignCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o := &realignOptions{}
-	f.StringVar(&o.scope.Project, "project", "", "evidence of one project (default: all)")
-	f.StringVar(&o.scope.User, "user", "", "evidence of one user (default: all)")
-	f.StringVar(&o.scope.Agent, "agent", "", "evidence of one agent (default: all)")
+	command.FilterFlags(f, "evidence", &o.scope.Project, &o.scope.User, &o.scope.Agent)
 	f.StringVar(&o.scope.SessionID, "session", "", "evidence of one session")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show the evidence to judge again, and write nothing")
 	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")

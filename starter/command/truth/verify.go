@@ -29,9 +29,7 @@ func verifyCommand(a *command.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	var scope schema.SessionKey
-	f.StringVar(&scope.Project, "project", "", "evidence of one project (default: all)")
-	f.StringVar(&scope.User, "user", "", "evidence of one user (default: all)")
-	f.StringVar(&scope.Agent, "agent", "", "evidence of one agent (default: all)")
+	command.FilterFlags(f, "evidence", &scope.Project, &scope.User, &scope.Agent)
 	f.StringVar(&scope.SessionID, "session", "", "evidence of one session")
 	a.Answers(cmd, verification{})
 	return a.Online(cmd, func(ctx context.Context, _ []string) error { return verify(ctx, a, scope) })
