@@ -235,11 +235,14 @@ func (p location) before(q location) bool {
 	return p.stream < q.stream || p.stream == q.stream && p.seq < q.seq
 }
 
-// keepFirst records the place of a copy if it is the one where readers see the event.
-func keepFirst(out map[string]location, id string, p location) {
-	if q, ok := out[id]; !ok || p.before(q) {
-		out[id] = p
+// keepFirst records the place of a copy if it is the one where readers see the event, and reports whether it is.
+func keepFirst(out map[string]location, id string, p location) bool {
+	q, ok := out[id]
+	if ok && !p.before(q) {
+		return false
 	}
+	out[id] = p
+	return true
 }
 
 // places returns the places of the events by id.

@@ -71,11 +71,10 @@ func (s *Store) Get(ctx context.Context, eventID string) (schema.Event, error) {
 
 // GetMany returns the events that exist, by id. It loads all of them into memory.
 func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error) {
-	places, err := s.places(ctx, eventIDs)
+	found, err := s.byID(ctx, eventIDs)
 	if err != nil {
-		return nil, fmt.Errorf("find %d events: %w", len(eventIDs), err)
+		err = fmt.Errorf("get %d events: %w", len(eventIDs), err)
 	}
-	found, err := s.at(ctx, places)
 	held, _ := ctx.Value(heldKey{}).(*Held)
 	if err != nil || held == nil || held.store != s {
 		return found, err
@@ -83,6 +82,29 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	all := tail{events: held.events}.among(eventIDs)
 	maps.Copy(all, found)
 	return all, nil
+}
+
+// byID returns the events that exist, by id, with one query for each page of ids.
+func (s *Store) byID(ctx context.Context, ids []string) (map[string]schema.Event, error) {
+	out := make(map[string]schema.Event, len(ids))
+	first := make(map[string]location, len(ids))
+	for page := range slices.Chunk(ids, min(s.opts.PageRows, MaxIDs)) {
+		wanted := clickhouse.Set(page)
+		err := s.db.Query(ctx, func(rows driver.Rows) error {
+			var p location
+			e, err := s.scanEvent(rows, &p.precedence)
+			p.stream, p.seq = e.Stream, e.Seq
+			if keepFirst(first, e.ID, p) {
+				out[e.ID] = e
+			}
+			return err
+		}, `SELECT `+eventColumns("payload_json", "payload_redacted")+`, precedence FROM events_raw FINAL
+			WHERE event_id IN ? AND (stream, seq) IN (SELECT stream, seq FROM events_raw WHERE event_id IN ?)`, wanted, wanted)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Getter reads events by their ids: a [Store] or a substitute.
