@@ -191,10 +191,11 @@ func fold(e Row, all []changeRow, detail Detail) (Row, error) {
 			e.OriginalID = c.other
 		case kindConflict:
 			if c.status == string(schema.StatusContested) {
-				e.Conflicts++
+				e.Conflicts, e.ContestedBy = e.Conflicts+1, append(e.ContestedBy, c.other)
 			}
 		}
 	}
+	slices.Sort(e.ContestedBy)
 	judged := ownJudged || mostProven && !e.EvidenceProven || mostProven == e.EvidenceProven && mostAligned && !e.EvidenceAligned
 	ownRank := rankOf(e.Stage)
 	if judged {

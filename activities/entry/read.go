@@ -27,9 +27,12 @@ type Row struct {
 	// OriginalID is the oldest entry that says the same, empty if this one is.
 	OriginalID string `json:"original_id,omitempty"`
 	// Conflicts counts the open conflicts that the entry is a side of.
-	Conflicts int    `json:"conflicts,omitempty"`
-	BuildID   string `json:"build_id"`
-	EventID   string `json:"event_id"`
+	Conflicts int `json:"conflicts,omitempty"`
+	// ContestedBy are the other sides of these conflicts, in the order of their ids. Only the selections of a few entries by
+	// their ids, their session or their statement read them.
+	ContestedBy []string `json:"-"`
+	BuildID     string   `json:"build_id"`
+	EventID     string   `json:"event_id"`
 	// EvidenceSessionID is the session that the evidence quotes; EvidenceEventID is the event that recorded it. An entry
 	// that was stated again in another session may have gained the evidence there.
 	EvidenceSessionID string `json:"evidence_session_id"`

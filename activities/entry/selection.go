@@ -27,7 +27,7 @@ type Selection struct {
 	noUser bool
 	// none is set when nothing can match, such as by an empty list of ids.
 	none bool
-	// few is set by conditions that leave few entries: [OfSession], [Selection.IDs] and [Selection.Prefix]. Finding the ids
+	// few is set by conditions that leave few entries: [OfSession], [Selection.IDs], [Selection.AnyOf] and [Selection.Prefix]. Finding the ids
 	// first spares the engine reading the rows of all other entries.
 	few        bool
 	conditions []condition
@@ -120,13 +120,14 @@ func (s Selection) stating(keys []string) Selection {
 }
 
 // AnyOf keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the
-// originals.
+// originals. Each part is found by an index of its own: with OR between their columns, the engine would read all rows.
 func (s Selection) AnyOf(ids, titles, originals []string) Selection {
-	s.none = s.none || len(ids)+len(titles)+len(originals) == 0
-	linked := s.where()
+	s.none, s.few = s.none || len(ids)+len(titles)+len(originals) == 0, true
+	titled, linked := s.where(key), s.where()
+	titled.add("title_key IN ?", []any{titleKeys(titles)})
 	linked.add("kind = ? AND other_id IN ?", []any{kindLink, originals})
-	return s.and(stated, "(entry_id IN ? OR title_key IN ? OR entry_id IN (SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))",
-		slices.Concat([]any{ids, titleKeys(titles)}, linked.args)...)
+	return s.and(key, "(entry_id IN ? OR entry_id IN (SELECT entry_id FROM entries_raw"+titled.sql()+
+		" UNION ALL SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))", slices.Concat([]any{ids}, titled.args, linked.args)...)
 }
 
 // Type keeps the entries of the type.

@@ -17,8 +17,6 @@ const maxSuccessions = 8
 // relations are the entries that others refer to: their successors, and the other sides of their conflicts.
 type relations struct {
 	rows map[string]entry.Row
-	// contesting holds the other sides of open conflicts, by entry. An entry that was asked for has an item.
-	contesting map[string][]string
 	// histories are read for queries about an earlier time alone. An entry that was asked for has an item.
 	histories map[string]*history
 }
@@ -27,21 +25,11 @@ type relations struct {
 // contested or superseded. Entries of other users are not read.
 func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 	known := &r.relations
-	var contested []string
 	for id, row := range rows {
 		if row.User == r.query.User {
 			known.rows[id] = row
 		}
-		if _, asked := known.contesting[id]; row.Conflicts > 0 && !asked {
-			contested = append(contested, id)
-			known.contesting[id] = nil
-		}
 	}
-	found, err := r.entries.Contesting(ctx, r.query.Project, contested)
-	if err != nil {
-		return err
-	}
-	maps.Copy(known.contesting, found)
 	if !r.query.AsOf.IsZero() {
 		if err := r.remember(ctx, rows); err != nil {
 			return err
@@ -57,7 +45,7 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 		}
 		for id, row := range rows {
 			want(row.SupersededBy)
-			for _, other := range known.contesting[id] {
+			for _, other := range row.ContestedBy {
 				want(other)
 			}
 			if h := known.histories[id]; h != nil {
@@ -69,6 +57,7 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 		if len(missing) == 0 {
 			return nil
 		}
+		var err error
 		rows, err = r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).IDs(missing), entry.Lifecycle)
 		if err != nil {
 			return fmt.Errorf("read the entries that replace or contest others: %w", err)
@@ -86,7 +75,7 @@ func (r *search) asOf(row entry.Row) entry.Row {
 		return row
 	}
 	b := r.believed(row, at)
-	row.Conflicts = len(b.contesting)
+	row.Conflicts, row.ContestedBy = len(b.contesting), slices.Sorted(maps.Values(b.contesting))
 	row.Status = schema.StatusActive
 	if row.Conflicts > 0 {
 		row.Status = schema.StatusContested
@@ -108,17 +97,4 @@ func (r *search) until(row entry.Row) time.Time {
 		return row.EndedAt
 	}
 	return r.since(row, act{at: row.EndedAt, other: row.SupersededBy, by: row.EndedBy})
-}
-
-// contesting returns the other sides of the entry's conflicts, at the time of the query.
-func (r *search) contesting(row entry.Row) []Mention {
-	others := r.relations.contesting[row.ID]
-	if at := r.query.AsOf; !at.IsZero() {
-		others = slices.Sorted(maps.Values(r.believed(row, at).contesting))
-	}
-	var out []Mention
-	for _, id := range others {
-		out = append(out, Mention{id, r.relations.rows[id].Title})
-	}
-	return out
 }

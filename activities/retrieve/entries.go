@@ -11,17 +11,21 @@ import (
 	"axiommind/schema"
 )
 
-// fill loads the evidence of the claims, the other sessions with the same statement, and the sides of their conflicts.
+// fill loads the evidence of those claims that are entries, the other sessions with the same statement, their successors and
+// the sides of their conflicts.
 func (r *search) fill(ctx context.Context, claims []*claim) error {
-	if len(claims) == 0 {
-		return nil
-	}
 	var ids, titles, originals []string
 	byWording, byOriginal := map[wording]*claim{}, map[string]*claim{}
 	shown := map[string]*claim{}
 	for _, c := range claims {
-		shown[c.ID] = c
-		ids = append(ids, c.ID)
+		if c.Kind != KindEntry || c.filled {
+			continue
+		}
+		shown[c.ID], c.filled = c, true
+		ids = append(ids, c.ID, c.SupersededBy)
+		for _, other := range c.ContestedBy {
+			ids = append(ids, other.EntryID)
+		}
 		for _, m := range c.members {
 			if w := wordingOf(m.Entry); byWording[w] == nil {
 				titles, byWording[w] = append(titles, m.Title), c
@@ -33,23 +37,21 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 	}
 	// The original says it, too.
 	ids = append(ids, originals...)
-	// Two queries: to look for titles in the columns of whole entries takes longer in a large project.
-	saying, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals))
-	if err != nil {
-		return fmt.Errorf("read hits: %w", err)
-	}
-	byID, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(saying), entry.Whole)
+	byID, err := r.entries.ByID(ctx, entry.OfUser(r.query.Project, r.query.User).AnyOf(ids, titles, originals), entry.Whole)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
 	rows := slices.SortedFunc(maps.Values(byID), func(a, b entry.Row) int { // The newest first.
 		return cmp.Or(b.OccurredAt.Compare(a.OccurredAt), cmp.Compare(a.ID, b.ID))
 	})
-	if err := r.relate(ctx, byID); err != nil {
-		return err
+	maps.Copy(r.relations.rows, byID)
+	if !r.query.AsOf.IsZero() {
+		if err := r.relate(ctx, byID); err != nil {
+			return err
+		}
 	}
 	said := map[*claim]map[schema.SessionKey]bool{}
-	for _, c := range claims {
+	for _, c := range shown {
 		said[c] = map[schema.SessionKey]bool{c.Session(): true}
 	}
 	for _, row := range rows {
@@ -57,7 +59,9 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 		if c := shown[row.ID]; c != nil {
 			c.show(row)
 			c.SupersededByTitle = r.relations.rows[row.SupersededBy].Title
-			c.ContestedBy = r.contesting(row)
+			for i, other := range c.ContestedBy {
+				c.ContestedBy[i].Title = r.relations.rows[other.EntryID].Title
+			}
 			c.Sessions = append([]Statement{statementOf(row)}, c.Sessions...)
 			continue
 		}
@@ -82,7 +86,10 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 func (h *Hit) show(row entry.Row) {
 	h.Entry, h.SupersededBy, h.BuildID, h.EvidenceSessionID = row.Entry, row.SupersededBy, row.BuildID, row.EvidenceSessionID
 	h.EndedAt, h.EndedBecause, h.EndedBy = row.EndedAt, row.EndedBecause, row.EndedBy
-	h.OriginalID, h.Conflicts = row.OriginalID, row.Conflicts
+	h.OriginalID, h.Conflicts, h.ContestedBy = row.OriginalID, row.Conflicts, nil
+	for _, other := range row.ContestedBy {
+		h.ContestedBy = append(h.ContestedBy, Mention{EntryID: other})
+	}
 }
 
 func statementOf(row entry.Row) Statement {

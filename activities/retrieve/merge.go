@@ -28,6 +28,8 @@ type claim struct {
 	members []Hit
 	// depth counts the claims that took its place, one after the other.
 	depth int
+	// filled is true once the fields of an entry are loaded.
+	filled bool
 }
 
 // fold makes one claim of the hits that have the same wording or the same original.

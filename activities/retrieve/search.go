@@ -205,7 +205,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	}
 	r := &search{
 		Searcher: s, query: q, from: from, page: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha, Embedder: s.embedder.Version()},
-		relations: relations{map[string]entry.Row{}, map[string][]string{}, map[string]*history{}},
+		relations: relations{map[string]entry.Row{}, map[string]*history{}},
 	}
 	r.limit = min(len(from.Seen)+r.page+1, MaxLimit)
 	if q.Alpha != nil {
@@ -386,7 +386,7 @@ func (r *search) choose(ctx context.Context, claims []*claim) ([]*claim, error) 
 	for rest := claims; len(chosen) < r.limit && len(rest) > 0; {
 		next := rest[:min(2*r.limit, len(rest))]
 		rest = rest[len(next):]
-		if err := r.fill(ctx, slices.DeleteFunc(slices.Clone(next), func(c *claim) bool { return c.Kind != KindEntry })); err != nil {
+		if err := r.fill(ctx, next); err != nil {
 			return nil, err
 		}
 		chosen = unquoted(append(chosen, next...))
@@ -479,5 +479,6 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 	r.unrelated = t.unrelated
 	claims := r.weights.fold(hits)
 	order(claims, func(id string) string { return r.relations.rows[id].SupersededBy })
-	return claims, nil
+	// While the hits of other kinds are read.
+	return claims, r.fill(ctx, claims[:min(2*r.limit, len(claims))])
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"axiommind/activities/entry"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
@@ -39,12 +41,19 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 	if len(best) == 0 {
 		return nil, nil
 	}
-	ids, err := r.ownTasks(ctx, slices.Sorted(maps.Keys(best)))
-	if err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	found, err := r.taskQueries().Entities(ctx, r.tasksThen(), ids)
-	if err != nil {
+	all := slices.Sorted(maps.Keys(best))
+	var ids []string
+	var found map[string]task.Entity
+	group, reading := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		ids, err = r.ownTasks(reading, slices.Clone(all))
+		return err
+	})
+	group.Go(func() (err error) {
+		found, err = r.taskQueries().Entities(reading, r.tasksThen(), all)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
 	var out []*claim
@@ -83,11 +92,11 @@ func (r *search) tasksThen() task.Selection {
 func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, error) {
 	observers, err := r.taskQueries().Observers(ctx, r.tasksThen(), taskIDs)
 	if err != nil {
-		return nil, fmt.Errorf("read the entries about tasks: %w", err)
+		return nil, fmt.Errorf("find the entries about them: %w", err)
 	}
 	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(slices.Concat(slices.Collect(maps.Values(observers))...)), entry.Lifecycle)
 	if err != nil {
-		return nil, fmt.Errorf("read the entries about tasks: %w", err)
+		return nil, fmt.Errorf("read the entries about them: %w", err)
 	}
 	return slices.DeleteFunc(taskIDs, func(id string) bool {
 		return !slices.ContainsFunc(observers[id], func(entryID string) bool {
