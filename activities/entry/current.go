@@ -22,11 +22,12 @@ func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row,
 	if err := s.check(); err != nil || s.none {
 		return nil, err
 	}
-	changes := map[entryKey][]changeRow{}
+	var changes map[entryKey][]changeRow
 	var rows []Row
 	group, reading := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return r.changes(reading, s.whereByID(), detail, func(of entryKey, c changeRow) { changes[of] = append(changes[of], c) })
+	group.Go(func() (err error) {
+		changes, err = r.changes(reading, s.whereByID(), detail)
+		return err
 	})
 	group.Go(func() (err error) {
 		rows, err = r.stated(reading, s.where(key, stated), detail)
@@ -52,18 +53,34 @@ func (r *Reader) folded(ctx context.Context, s Selection, detail Detail) ([]Row,
 	return out, nil
 }
 
+// newest has the rows of the highest version of each key. To find them here takes the engine's sorting off the query.
+type newest[K comparable, V any] map[K]struct {
+	version uint64
+	row     V
+}
+
+func (n newest[K, V]) add(key K, version uint64, row V) {
+	if known, ok := n[key]; !ok || known.version < version {
+		known.version, known.row = version, row
+		n[key] = known
+	}
+}
+
 // stated reads the entries in their original state.
-func (r *Reader) stated(ctx context.Context, of where, detail Detail) (out []Row, err error) {
-	columns := `entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id,
+func (r *Reader) stated(ctx context.Context, of where, detail Detail) ([]Row, error) {
+	columns := `version, entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id,
 		stage, status, evidence_aligned, evidence_proven`
 	if detail >= Whole {
 		columns += `, build_id, event_id, canonical_key, evidence_rule, evidence_json`
 	}
-	err = clickhouse.Query(ctx, r.conn, clickhouse.Rows(&out, func(rows driver.Rows, row *Row) error {
+	found := newest[entryKey, Row]{}
+	err := clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var row Row
 		var entryType, contentJSON, stage, status, evidenceJSON string
 		var rule uint32
+		var version uint64
 		into := []any{
-			&row.ID, &row.OccurredAt, &entryType, &row.Title, &contentJSON, &row.Project, &row.User, &row.Agent, &row.SessionID,
+			&version, &row.ID, &row.OccurredAt, &entryType, &row.Title, &contentJSON, &row.Project, &row.User, &row.Agent, &row.SessionID,
 			&stage, &status, &row.EvidenceAligned, &row.EvidenceProven,
 		}
 		if detail >= Whole {
@@ -76,8 +93,14 @@ func (r *Reader) stated(ctx context.Context, of where, detail Detail) (out []Row
 		if detail >= Whole {
 			row.EvidenceSessionID, row.EvidenceEventID = row.SessionID, row.EventID
 		}
-		return row.decode(contentJSON, evidenceJSON)
-	}), `SELECT `+columns+` FROM entries_raw`+of.sql()+` ORDER BY version DESC LIMIT 1 BY project, entry_id`, of.args...)
+		err := row.decode(contentJSON, evidenceJSON)
+		found.add(entryKey{row.Project, row.ID}, version, row)
+		return err
+	}, `SELECT `+columns+` FROM entries_raw`+of.sql(), of.args...)
+	out := make([]Row, 0, len(found))
+	for _, last := range found {
+		out = append(out, last.row)
+	}
 	return out, err
 }
 
@@ -114,27 +137,39 @@ type changeRow struct {
 	evidence                    string
 }
 
-func (r *Reader) changes(ctx context.Context, of where, detail Detail, pass func(of entryKey, c changeRow)) error {
-	columns := `project, entry_id, kind, ref, extracted_index, own, evidence_aligned, evidence_proven, status, stage, demotes, other_id, because, by,
+// changes reads the changes of the entries.
+func (r *Reader) changes(ctx context.Context, of where, detail Detail) (map[entryKey][]changeRow, error) {
+	columns := `version, project, entry_id, kind, ref, extracted_index, own, evidence_aligned, evidence_proven, status, stage, demotes, other_id, because, by,
 		user, agent, created_at`
 	if detail >= Whole {
 		columns += `, session_id, event_id, evidence_rule, evidence_json`
 	}
-	return clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
+	type changeKey struct {
+		entryKey
+		kind, ref string
+		index     uint32
+	}
+	found := newest[changeKey, changeRow]{}
+	err := clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var of entryKey
 		var c changeRow
+		var version uint64
 		into := []any{
-			&of.project, &of.id, &c.kind, &c.ref, &c.index, &c.own, &c.aligned, &c.proven, &c.status, &c.stage, &c.demotes, &c.other, &c.because, &c.by,
+			&version, &of.project, &of.id, &c.kind, &c.ref, &c.index, &c.own, &c.aligned, &c.proven, &c.status, &c.stage, &c.demotes, &c.other, &c.because, &c.by,
 			&c.user, &c.agent, &c.at,
 		}
 		if detail >= Whole {
 			into = append(into, &c.session, &c.event, &c.rule, &c.evidence)
 		}
 		err := rows.Scan(into...)
-		pass(of, c)
+		found.add(changeKey{of, c.kind, c.ref, c.index}, version, c)
 		return err
-	}, `SELECT `+columns+` FROM entry_changes_raw`+of.sql()+`
-		ORDER BY version DESC LIMIT 1 BY project, entry_id, kind, ref, extracted_index`, of.args...)
+	}, `SELECT `+columns+` FROM entry_changes_raw`+of.sql(), of.args...)
+	out := map[entryKey][]changeRow{}
+	for key, last := range found {
+		out[key.entryKey] = append(out[key.entryKey], last.row)
+	}
+	return out, err
 }
 
 // compare orders the judgements of an entry, the best first, as the view does.
