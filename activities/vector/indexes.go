@@ -251,7 +251,8 @@ func (w WordsOnly) EmbedQuery(context.Context, string) ([]float32, error) {
 }
 
 // Waiting counts the items that are not indexed yet with the version: those of the projects, and the facts that people
-// entered about the user, who may be empty. Permanently failed items do not count.
+// entered about the user, who may be empty. Permanently failed items do not count. The items that are not done in one of their
+// rows are found first: most are indexed, and the engine need not look for the last row of each.
 func Waiting(ctx context.Context, conn driver.Conn, version, user string, projects ...string) (int, error) {
 	waiting, memories := 0, schema.MemoryPrefix
 	if user != "" {
@@ -262,7 +263,9 @@ func Waiting(ctx context.Context, conn driver.Conn, version, user string, projec
 		err := rows.Scan(&n)
 		waiting = int(n) //nolint:gosec // rows of a table
 		return err
-	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN $1 AND (status = 'pending' OR status = 'failed' AND NOT permanent)
+	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN $1
+			AND job_id IN (SELECT job_id FROM vector_outbox_raw WHERE embedding_version IN $1 AND status != 'done')
+			AND (status = 'pending' OR status = 'failed' AND NOT permanent)
 			AND (project IN $2 OR $3 AND project = '' AND item_id IN (SELECT event_id FROM events_raw WHERE $3 AND startsWith(stream, $4)))`,
 		schema.Indexes(version), clickhouse.Set(projects), user != "", memories)
 	if err != nil {
