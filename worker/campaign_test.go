@@ -173,7 +173,7 @@ func TestCampaignI2ForgetKilled(t *testing.T) {
 // A session is forgotten in a log of 10^5 events, which is indexed, although the worker is killed as it deletes.
 func TestCampaignI2ForgetLarge(t *testing.T) {
 	f := newForgetting(t, nil)
-	events := erasetest.Fill(t, f.Log, 410)
+	events := erasetest.Fill(t, f.Log.Store, 410)
 	asked := &counter{}
 	f.cfg.ClickHouseDSN = asked.before(t, f.cfg.ClickHouseDSN)
 	worker := buildWorker(t, f.bench)
