@@ -27,7 +27,7 @@ var clusterName = regexp.MustCompile(`^(?:[\w.-]+|\{\w+\})?$`)
 //   - Subqueries and joins read the tables of all shards, not only the rows of the shard (distributed_product_mode). Rows that
 //     are copied between tables are sharded again (parallel_distributed_insert_select).
 //   - A query for one stream asks one shard (optimize_skip_unused_shards).
-//   - The mutations of an erasure read which rows to delete (allow_nondeterministic_mutations): see [Eraser.Apply]. Other
+//   - The mutations of an erasure read which rows to delete (allow_nondeterministic_mutations). Other
 //     changes of tables wait for all replicas (alter_sync), as all statements ON CLUSTER do.
 var clusterSettings = clickhouse.Settings{
 	"insert_quorum": "auto", "insert_quorum_parallel": 0, "select_sequential_consistency": 1,

@@ -78,6 +78,7 @@ func (s *Scratch) keepUsage(ctx context.Context) error {
 	return nil
 }
 
+// MakeScratch is [OpenScratch] without the tables and views.
 func MakeScratch(ctx context.Context, conn driver.Conn, key ScratchKey) (*Scratch, error) {
 	neighbor, ok := conn.(Neighbor)
 	if !ok {

@@ -88,7 +88,7 @@ type BeginResult struct {
 	ErasureID string `json:"erasure_id,omitempty"`
 }
 
-// BeginErasure stores the tombstone. After [eventlog.Store.Drain] no program admits erased content.
+// BeginErasure stores the tombstone. After [projection.Store.Drain] no program admits erased content.
 func (a *Activities) BeginErasure(ctx context.Context, in Input) (BeginResult, error) {
 	return boundary.Run(ctx, in, signed(a, a.begin))
 }

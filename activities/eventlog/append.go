@@ -35,7 +35,7 @@ const maxAttempts = 16
 // or none. It can be called again after any error: each event is stored once.
 //
 // If an event is refused, the error is an [InvalidError], or an [ErasedError] if the event belongs to erased content.
-// If other writers keep appending first, it is [ErrConcurrentWriter]. [Retryable] reports which other errors are worth
+// If other writers keep appending first, it is [ErrConcurrentWriter]. [clickhouse.Retryable] reports which other errors are worth
 // a retry. A batch has at most [MaxBatchRows] and [MaxBatchBytes].
 func (s *Store) Append(ctx context.Context, stream string, events []schema.Event) (Appended, error) {
 	events = ofRun(ctx, events)

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Eraser deletes events, and puts others in the place of some. Its connection needs the rights of [RoleEraser]: a
+// Eraser deletes events, and puts others in the place of some. Its connection needs the rights of [clickhouse.RoleEraser]: a
 // [Store] can do nothing of the kind.
 //
 // An erasure first records the rows to delete in a table of its own and stores their replacements. It then deletes the

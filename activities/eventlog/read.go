@@ -204,7 +204,7 @@ type Range struct {
 	UpTo uint64
 }
 
-// Page is a part of a [Range]: bounded by [Options], and at least one event unless the range holds no more.
+// Page is a part of a [Range], bounded by [Options]. It may be empty, because hidden copies and erased events are left out.
 type Page struct {
 	Events []schema.Event
 	// Last is where the page ends.

@@ -127,7 +127,7 @@ func (s *Store) saveLater() {
 	}
 }
 
-// SaveOffsets saves the checkpoints of the projections. The store does it by itself after [Options.Offsets]. A program
+// SaveOffsets saves the checkpoints of the projections. The store does it by itself after [eventlog.Options.Offsets]. A program
 // that ends calls it, or else the next one applies the last events once more.
 func (s *Store) SaveOffsets(ctx context.Context) error {
 	o := &s.offsets

@@ -31,7 +31,7 @@ var ErrShadowGone = errors.New("the tables of the rebuild are gone")
 type Shadow struct {
 	*clickhouse.Scratch
 	id string
-	// current is the store of the database in use. made reads the same events and keeps the offsets of the new rows.
+	// current is the store of the database in use. shadow reads the same events and keeps the offsets of the new rows.
 	current, shadow *Store
 	bulk            *clickhouse.Bulk
 }
