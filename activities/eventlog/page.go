@@ -80,14 +80,7 @@ func (sel selection) where(after position) (string, []any) {
 	case sel.stream == "" && after.stream != "":
 		// The second condition implies the first, which is there for the primary index.
 		add("stream >= ?", after.stream)
-		if after.id == "" {
-			add("(stream > ? OR seq > ?)", after.stream, after.seq)
-		} else {
-			add("(stream > ? OR seq > ? OR (seq = ? AND event_id > ?))", after.stream, after.seq, after.seq, after.id)
-		}
-	case after.id != "":
-		add("seq >= ?", after.seq)
-		add("(seq > ? OR event_id > ?)", after.seq, after.id)
+		add("(stream > ? OR seq > ?)", after.stream, after.seq)
 	case after.seq > 0:
 		add("seq > ?", after.seq)
 	}
