@@ -13,7 +13,6 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
@@ -133,7 +132,7 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 	if err != nil {
 		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)
 	}
-	events, err := projection.New(conn, eventlog.Options{}).GetMany(ctx, ids)
+	events, err := eventlog.New(conn, eventlog.Options{}).GetMany(ctx, ids)
 	if err != nil {
 		return schema.SessionKey{}, 0, err
 	}

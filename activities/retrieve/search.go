@@ -17,7 +17,6 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
-	"axiommind/activities/projection"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -68,7 +67,7 @@ type Searcher struct {
 // NewSearcher returns a searcher over a migrated database and the index with the embedder's vectors.
 func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
-		conn: conn, log: projection.New(conn, eventlog.Options{}).Store, entries: entry.NewReader(conn), index: index, embedder: embedder,
+		conn: conn, log: eventlog.New(conn, eventlog.Options{}), entries: entry.NewReader(conn), index: index, embedder: embedder,
 		weights: DefaultWeights(), alpha: DefaultAlpha, now: time.Now, measuring: make(chan struct{}, 1),
 	}
 	if opts.Weights != nil {

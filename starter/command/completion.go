@@ -18,7 +18,6 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
-	"axiommind/activities/projection"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
@@ -201,7 +200,7 @@ var (
 	})
 	// proposalIDs are the ids of pending proposals.
 	proposalIDs = stored(func(ctx context.Context, conn driver.Conn, r Request) ([]Suggestion, error) {
-		found, err := graduate.NewLedgers(conn).Proposals(ctx, projection.New(conn, eventlog.Options{}).Store, graduate.ProposalQuery{
+		found, err := graduate.NewLedgers(conn).Proposals(ctx, eventlog.New(conn, eventlog.Options{}), graduate.ProposalQuery{
 			Project: r.given("project"), Limit: maxCompletions,
 		})
 		out := make([]Suggestion, len(found))

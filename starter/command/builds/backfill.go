@@ -14,7 +14,6 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
-	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -94,7 +93,7 @@ func planBackfill(ctx context.Context, a *command.App, o *backfillOptions) error
 	}
 	provider, model, _ := strings.Cut(o.Extractor, "/")
 	plan := backfillPlan{llm.ExtractorOf(llm.ModelIdentity{Provider: provider, Model: model}), []build.Backfilled{}}
-	chosen := build.Backfill{Conn: conn, Log: projection.New(conn, eventlog.Options{}).Store, By: o.BackfillSessionsInput, Extractor: plan.Extractor}
+	chosen := build.Backfill{Conn: conn, Log: eventlog.New(conn, eventlog.Options{}), By: o.BackfillSessionsInput, Extractor: plan.Extractor}
 	for s, err := range chosen.Each(ctx, "") {
 		if err != nil {
 			return err

@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -156,7 +155,7 @@ func (d *Dreamt) explain(ctx context.Context, conn driver.Conn) error {
 
 func (d *Dreamt) compose(ctx context.Context, conn driver.Conn) error {
 	r := d.Result
-	g, draft, err := tier.ReadDraft(ctx, projection.New(conn, eventlog.Options{}).Store, r.Gathered, r.Responses)
+	g, draft, err := tier.ReadDraft(ctx, eventlog.New(conn, eventlog.Options{}), r.Gathered, r.Responses)
 	if err != nil {
 		return err
 	}

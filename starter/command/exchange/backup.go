@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/worker/service"
@@ -53,7 +52,7 @@ func backupCommand(a *command.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		b := &backup{log: projection.New(conn, eventlog.Options{}).Store, to: to, volumeBytes: volumeBytes}
+		b := &backup{log: eventlog.New(conn, eventlog.Options{}), to: to, volumeBytes: volumeBytes}
 		if b.part, err = describe(ctx, conn, &a.Cfg); err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
-	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
@@ -49,7 +48,7 @@ type knowledge struct {
 
 // exportKnowledge writes the bundle, and returns the number of concepts.
 func exportKnowledge(ctx context.Context, conn driver.Conn, dir string, s Scope, own erase.Owned) (int, error) {
-	k := &knowledge{bundle: newBundle(dir), conn: conn, log: projection.New(conn, eventlog.Options{}).Store, scope: s, checked: map[string][]actorAct{}, stale: map[string]map[string]time.Time{}}
+	k := &knowledge{bundle: newBundle(dir), conn: conn, log: eventlog.New(conn, eventlog.Options{}), scope: s, checked: map[string][]actorAct{}, stale: map[string]map[string]time.Time{}}
 	streams := streamsOf(own)
 	if err := k.checks(ctx, streams); err != nil {
 		return 0, err

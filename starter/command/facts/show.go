@@ -10,7 +10,6 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
-	"axiommind/activities/projection"
 	"axiommind/starter/command"
 	"axiommind/starter/command/show"
 )
@@ -58,7 +57,7 @@ func (s *shownFact) read(ctx context.Context, conn driver.Conn, t *fact.Tables, 
 		return err
 	}
 	s.Said = &rows[0]
-	s.Proofs, err = show.ProofsOf(ctx, projection.New(conn, eventlog.Options{}).Store, rows[0])
+	s.Proofs, err = show.ProofsOf(ctx, eventlog.New(conn, eventlog.Options{}), rows[0])
 	return err
 }
 

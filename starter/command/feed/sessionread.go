@@ -10,7 +10,6 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -85,7 +84,7 @@ func readSession(ctx context.Context, a *command.App, key schema.SessionKey, fro
 	var marks map[int][]ProvenBy
 	both, inner := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
-		logged, err = session.Open(inner, projection.New(conn, eventlog.Options{}).Store, key)
+		logged, err = session.Open(inner, eventlog.New(conn, eventlog.Options{}), key)
 		return err
 	})
 	both.Go(func() (err error) { marks, err = readMarks(inner, entry.NewReader(conn), key); return err })

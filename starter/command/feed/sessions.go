@@ -10,7 +10,6 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
 )
@@ -29,7 +28,7 @@ func sessionsCommand(a *command.App) *cobra.Command {
 		Check: func() error { return command.OneOfOrNone("status", filter.Status, build.Statuses()) },
 		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]build.SessionRow, string, error) {
 			filter.Limit, filter.Offset, filter.Running = p.Ask(), p.Offset, progress.RunningFor(a, filter.Status)
-			rows, err := build.Sessions(ctx, conn, projection.New(conn, eventlog.Options{}).Store, filter)
+			rows, err := build.Sessions(ctx, conn, eventlog.New(conn, eventlog.Options{}), filter)
 			return rows, strings.Replace(command.NoBuilds(filter), "build", "session", 1), err
 		},
 	}.Command(a, cmd)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/starter/command"
@@ -35,7 +34,7 @@ func sessionShowCommand(a *command.App) *cobra.Command {
 		if key.SessionID, err = command.FindSession(ctx, conn, key); err != nil {
 			return err
 		}
-		shown, err := tier.ReadRunning(ctx, conn, projection.New(conn, eventlog.Options{}).Store, key)
+		shown, err := tier.ReadRunning(ctx, conn, eventlog.New(conn, eventlog.Options{}), key)
 		if err != nil {
 			return err
 		}

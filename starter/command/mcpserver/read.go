@@ -14,7 +14,6 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
-	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/schema"
@@ -157,7 +156,7 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	if err != nil {
 		return "", err
 	}
-	proofs, err := show.ProofsOf(ctx, projection.New(conn, eventlog.Options{}).Store, row)
+	proofs, err := show.ProofsOf(ctx, eventlog.New(conn, eventlog.Options{}), row)
 	if err != nil {
 		return "", err
 	}
@@ -218,7 +217,7 @@ func (s *mcpServer) message(ctx context.Context, conn driver.Conn, handle string
 	if err != nil {
 		return "", err
 	}
-	logged, err := session.Open(ctx, projection.New(conn, eventlog.Options{}).Store, key)
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), key)
 	if err != nil {
 		return "", err
 	}
@@ -270,7 +269,7 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 			}
 		}
 	}
-	logged, err := session.Open(ctx, projection.New(conn, eventlog.Options{}).Store, key)
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), key)
 	if err != nil {
 		return "", err
 	}

@@ -51,7 +51,7 @@ func erasureIDs(ctx context.Context, r command.Request) []command.Suggestion {
 	if err != nil {
 		return nil
 	}
-	all, err := erase.List(ctx, projection.New(conn, eventlog.Options{}).Store)
+	all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
 	if err != nil {
 		return nil
 	}

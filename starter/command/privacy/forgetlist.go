@@ -11,7 +11,6 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -23,7 +22,7 @@ func forgetListCommand(a *command.App) *cobra.Command {
 	return command.Listing[schema.Erasure]{
 		Order: "the latest first", Print: printErasures,
 		Read: func(ctx context.Context, conn driver.Conn, p *command.Page, _ []string) ([]schema.Erasure, string, error) {
-			all, err := erase.List(ctx, projection.New(conn, eventlog.Options{}).Store)
+			all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
 			return command.After(p, all), "nothing was ever forgotten", err
 		},
 	}.Command(a, cmd)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/session/keyring"
 	"axiommind/schema"
@@ -55,7 +54,7 @@ func sessionRaw(ctx context.Context, a *command.App, o sessionRawOptions) error 
 	if o.key.SessionID, err = command.FindSession(ctx, conn, o.key); err != nil {
 		return err
 	}
-	logged, err := session.Open(ctx, projection.New(conn, eventlog.Options{}).Store, o.key)
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), o.key)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 )
@@ -51,7 +50,7 @@ func (w BatchWork) Run(ctx context.Context, a *command.App, detach bool) (r Batc
 	if err != nil {
 		return r, err
 	}
-	run, running, err := w.Start(ctx, c)
+	run, running, err := w.start(ctx, c)
 	switch {
 	case err != nil:
 		return r, fmt.Errorf("start %s: %w", w.Name, err)
@@ -62,14 +61,14 @@ func (w BatchWork) Run(ctx context.Context, a *command.App, detach bool) (r Batc
 	if detach {
 		return r, nil
 	}
-	result, err := WatchBatch(ctx, a, c, w, run, running)
+	result, err := watchBatch(ctx, a, c, w, run, running)
 	if err != nil {
 		return r, err
 	}
 	r.Batch = result.Batch
 	conn, err := a.ClickHouse(ctx)
 	if err == nil {
-		r.Listed, err = batch.Read(ctx, projection.New(conn, eventlog.Options{}).Store, r.Batch)
+		r.Listed, err = batch.Read(ctx, eventlog.New(conn, eventlog.Options{}), r.Batch)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s has ended (%s), but its report can't be read: %w", w.Name, StatusCounts(result.Statuses), err)
@@ -77,8 +76,8 @@ func (w BatchWork) Run(ctx context.Context, a *command.App, detach bool) (r Batc
 	return r, err
 }
 
-// Start starts the workflow, or joins the run that is already in progress.
-func (w BatchWork) Start(ctx context.Context, c client.Client) (run client.WorkflowRun, running bool, err error) {
+// start starts the workflow, or joins the run that is already in progress.
+func (w BatchWork) start(ctx context.Context, c client.Client) (run client.WorkflowRun, running bool, err error) {
 	id := w.Input.WorkflowID()
 	run, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: id, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
@@ -92,8 +91,8 @@ func (w BatchWork) Start(ctx context.Context, c client.Client) (run client.Workf
 	return run, false, err
 }
 
-// WatchBatch waits for the workflow and shows its progress.
-func WatchBatch(ctx context.Context, a *command.App, c client.Client, w BatchWork, run client.WorkflowRun, running bool) (schema.BatchResult, error) {
+// watchBatch waits for the workflow and shows its progress.
+func watchBatch(ctx context.Context, a *command.App, c client.Client, w BatchWork, run client.WorkflowRun, running bool) (schema.BatchResult, error) {
 	bar := New(a, 0, w.Unit)
 	bar.At(BatchText(schema.BatchProgress{Listing: true}), 0, 0, w.Unit)
 	if running {

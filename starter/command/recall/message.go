@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/schema"
@@ -33,7 +32,7 @@ func messageShow(ctx context.Context, a *command.App, scope schema.Scope, handle
 	if err != nil {
 		return err
 	}
-	logged, err := session.Open(ctx, projection.New(conn, eventlog.Options{}).Store, key)
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), key)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/audit"
-	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -119,7 +118,7 @@ func outdated(ctx context.Context, a *command.App, conn driver.Conn, scope schem
 	defer p.Finish()
 	p.Describe("entries looked at")
 	sessions, looked, any := []*realigned{}, 0, false
-	for s, err := range audit.Judged(ctx, projection.New(conn, eventlog.Options{}).Store, scope) {
+	for s, err := range audit.Judged(ctx, eventlog.New(conn, eventlog.Options{}), scope) {
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,6 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/audit"
-	"axiommind/activities/projection"
 	"axiommind/schema"
 	"axiommind/starter/command"
 	"axiommind/starter/command/progress"
@@ -77,7 +76,7 @@ func Audit(ctx context.Context, a *command.App, conn driver.Conn, scope schema.S
 	defer p.Finish()
 	p.Describe("entries verified")
 	rows := storedEvidence(reader.AllEvidence(ctx, scope))
-	for session, err := range audit.Walk(ctx, projection.New(conn, eventlog.Options{}).Store, rows, scope) {
+	for session, err := range audit.Walk(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
 		if err != nil {
 			return tally, nil, err
 		}
