@@ -69,8 +69,8 @@ var erasureTypes = []string{
 	schema.ErasureBegun, schema.ErasureLocked, schema.ErasureApplied, schema.ErasureFinished, schema.ErasureLifted,
 }
 
-// AskForErasures asks the server for the end of the audit stream, and reads its new events.
-func (s *Store) AskForErasures(ctx context.Context) error {
+// askForErasures asks the server for the end of the audit stream, and reads its new events.
+func (s *Store) askForErasures(ctx context.Context) error {
 	now := time.Now()
 	end, err := s.End(ctx, schema.AuditStream())
 	if err != nil {

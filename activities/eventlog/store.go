@@ -44,7 +44,7 @@ type Options struct {
 	// Now returns the time for RecordedAt. Default time.Now.
 	Now func() time.Time
 	// AskForErasures asks the server for erasures and calls [Store.LearnErasures], for a program that asks more in the same
-	// request. Default [Store.AskForErasures].
+	// request. Default: it asks for nothing else.
 	AskForErasures func(context.Context) error
 	// Appended is told of events that the log has newly stored, to count them. It must return at once. Default: no one.
 	Appended func([]schema.Event)
@@ -75,7 +75,7 @@ func New(conn driver.Conn, opts Options) *Store {
 	}
 	s := &Store{db: clickhouse.DB{Conn: conn, Timeout: opts.Timeout}, opts: opts, tails: tails{of: map[string]*list.Element{}}}
 	if opts.AskForErasures == nil {
-		s.opts.AskForErasures = s.AskForErasures
+		s.opts.AskForErasures = s.askForErasures
 	}
 	return s
 }
