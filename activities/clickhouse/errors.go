@@ -16,11 +16,11 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 )
 
-// Exception is an error that the server returned, and HTTPError a response that reports no exception.
-type (
-	Exception = clickhouse.Exception
-	HTTPError = clickhouse.HTTPError
-)
+// Exception is an error that the server reports.
+type Exception = clickhouse.Exception
+
+// HTTPError is a response of the server, or of a proxy before it, that is no success.
+type HTTPError = clickhouse.HTTPError
 
 // ErrSchema is returned if the database's migrations differ from the program's.
 var ErrSchema = errors.New("database schema does not match the program")

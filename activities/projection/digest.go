@@ -88,8 +88,8 @@ func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool)
 	return rows.Err()
 }
 
-// ProjectionStatus is the state of a projection compared with the log.
-type ProjectionStatus struct {
+// Status is the state of a projection compared with the log.
+type Status struct {
 	Name string
 	// Stored is the version of the code that wrote the rows, or 0 if nothing was projected yet. Program is the
 	// version in this program.
@@ -102,20 +102,20 @@ type ProjectionStatus struct {
 }
 
 // Stale reports whether another version of the code wrote the rows.
-func (s ProjectionStatus) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
+func (s Status) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
 
 // ProjectionStatuses compares the projections with the log. It takes two queries, however many projections there are. The
 // second one reads the columns stream, seq and type of all events.
-func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector) ([]ProjectionStatus, error) {
+func (s *Store) ProjectionStatuses(ctx context.Context, projectors ...Projector) ([]Status, error) {
 	if err := s.SaveOffsets(ctx); err != nil {
 		return nil, err
 	}
-	out := make([]ProjectionStatus, len(projectors))
-	at := map[string]*ProjectionStatus{}
+	out := make([]Status, len(projectors))
+	at := map[string]*Status{}
 	names, prefixes, types := make([]string, len(out)), make([]string, len(out)), make([][]string, len(out))
 	among, ones := make([]string, len(out)), make([]string, len(out))
 	for i, p := range projectors {
-		out[i] = ProjectionStatus{Name: p.Name(), Program: p.Version()}
+		out[i] = Status{Name: p.Name(), Program: p.Version()}
 		at[p.Name()] = &out[i]
 		names[i], prefixes[i], types[i] = p.Name(), p.StreamPrefix(), p.Types()
 		if partial, ok := p.(Partial); ok {

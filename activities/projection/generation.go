@@ -97,13 +97,21 @@ func (s *Store) refreshGenerations(ctx context.Context) (map[string]generation, 
 	return all, nil
 }
 
-// askForErasures has the log ask for erasures in the request for the generations.
+// askForErasures has the log ask for erasures in the request for the generations. An answer to another caller that this one
+// has waited for will do.
 func (s *Store) askForErasures(ctx context.Context) error {
+	began := time.Now()
 	unlock, err := s.locks.Lock(ctx, "generations")
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	s.leases.mu.Lock()
+	asked := s.leases.at
+	s.leases.mu.Unlock()
+	if asked.After(began) {
+		return nil
+	}
 	_, err = s.refreshGenerations(ctx)
 	return err
 }

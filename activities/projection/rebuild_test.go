@@ -370,7 +370,7 @@ func TestStaleProjection(t *testing.T) {
 	require.Len(t, want, 4)
 }
 
-func standings(t *testing.T, s *projection.Store, p projection.Projector) projection.ProjectionStatus {
+func standings(t *testing.T, s *projection.Store, p projection.Projector) projection.Status {
 	t.Helper()
 	out, err := s.ProjectionStatuses(t.Context(), p)
 	require.NoError(t, err)
@@ -384,15 +384,15 @@ func TestProjectionStatuses(t *testing.T) {
 	conn := database(t)
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: testLease})
-	require.Equal(t, projection.ProjectionStatus{Name: "tally", Program: 1}, standings(t, s, p))
+	require.Equal(t, projection.Status{Name: "tally", Program: 1}, standings(t, s, p))
 	for _, stream := range []string{"p/it's", "p/b", "q/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 5))
 		require.NoError(t, err)
 	}
-	require.Equal(t, projection.ProjectionStatus{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, projection.Status{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err := s.Project(t.Context(), p, "p/it's")
 	require.NoError(t, err)
-	require.Equal(t, projection.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, projection.Status{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	_, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
 	_, err = s.Append(t.Context(), "p/b", said("p/b", 6)) // The sixth is of a type that no projector reads.
@@ -408,7 +408,7 @@ func TestProjectionStatuses(t *testing.T) {
 	_, err = sh.Switch(t.Context(), projection.SwitchOptions{}, made, inUse)
 	require.NoError(t, err)
 	require.NoError(t, sh.Finish(t.Context(), made))
-	require.Equal(t, projection.ProjectionStatus{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	require.Equal(t, projection.Status{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
 	names, err := s.ProjectorNames(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"tally"}, names)

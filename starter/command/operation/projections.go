@@ -57,7 +57,7 @@ func checkProjections(ctx context.Context, a *command.App, conn driver.Conn) []c
 	if err == nil {
 		versions, err = Indexes(a, conn, nil, embedder).Versions(ctx)
 	}
-	var standings []projection.ProjectionStatus
+	var standings []projection.Status
 	if err == nil {
 		// Outboxes of other embedding versions have no consumer, and a new one is not behind: see checkInUse.
 		standings, err = log.ProjectionStatuses(ctx, build.Projections(conn, versions[0])...)
@@ -72,7 +72,7 @@ func checkProjections(ctx context.Context, a *command.App, conn driver.Conn) []c
 	return checks
 }
 
-func standingCheck(s projection.ProjectionStatus) command.Check {
+func standingCheck(s projection.Status) command.Check {
 	c := command.Check{Name: "projection " + s.Name, Mend: "run: " + build.Command("rebuild", s.Name)}
 	switch {
 	case s.Rebuilding:
