@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -195,22 +196,33 @@ func (b *flushBench) types() (out []string) {
 // countedConn counts the requests that are about one of the tables. A store asks others in the background.
 type countedConn struct {
 	driver.Conn
+	mu               sync.Mutex
 	queries, inserts map[string]int
 }
 
-func (c *countedConn) reset() { c.queries, c.inserts = map[string]int{}, map[string]int{} }
+// reset begins to count anew, and returns the queries and inserts until now.
+func (c *countedConn) reset() (queries, inserts map[string]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	queries, inserts = c.queries, c.inserts
+	c.queries, c.inserts = map[string]int{}, map[string]int{}
+	return queries, inserts
+}
 
 func (c *countedConn) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	countTables(c.queries, query)
+	c.count(&c.queries, query)
 	return c.Conn.Query(ctx, query, args...)
 }
 
 func (c *countedConn) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
-	countTables(c.inserts, query)
+	c.count(&c.inserts, query)
 	return c.Conn.PrepareBatch(ctx, query, opts...)
 }
 
-func countTables(counts map[string]int, query string) {
+func (c *countedConn) count(into *map[string]int, query string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts := *into
 	for _, table := range []string{"events_raw", "facts_raw", "records_raw"} {
 		if strings.Contains(query, table) {
 			counts[table]++
