@@ -1,20 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"axiommind/deploy/local/stack"
 )
@@ -49,7 +49,7 @@ const (
 // The default model.
 const (
 	rulesProvider = "rules"
-	rulesModel    = "worth-v3"
+	rulesModel    = "worth-v4"
 )
 
 // keyedProviders are the providers of models that need an API key, and its variable.
@@ -147,7 +147,7 @@ func shownRoot(root string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// addressesText returns the YAML in which programs find the addresses. JSON strings are YAML too.
+// addressesText returns the YAML in which programs find the addresses.
 func addressesText(a stack.Addresses) ([]byte, error) {
 	values := map[string]string{
 		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "eraser-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
@@ -156,23 +156,8 @@ func addressesText(a stack.Addresses) ([]byte, error) {
 	if a.EmbedderDir != "" {
 		values["embedder"] = embedderLocal
 	}
-	var names []string
-	for name, value := range values {
-		if value != "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	var text bytes.Buffer
-	encode := json.NewEncoder(&text)
-	encode.SetEscapeHTML(false)
-	for _, name := range names {
-		text.WriteString(name + ": ")
-		if err := encode.Encode(values[name]); err != nil {
-			return nil, err
-		}
-	}
-	return text.Bytes(), nil
+	maps.DeleteFunc(values, func(_, value string) bool { return value == "" })
+	return yaml.Marshal(values)
 }
 
 // payloadKeyFile is the name of the file with the stack's own keys, in its directory: they last as long as its histories.
