@@ -71,7 +71,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	t.Parallel()
 	m, err := NewModel(t.Context(), Config{})
 	require.NoError(t, err)
-	require.Equal(t, "rules/worth-v3", m.Identity().String())
+	require.Equal(t, "rules/worth-v4", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "hash-v2-384", e.Version())
@@ -87,7 +87,7 @@ func TestOfflineModelsHaveNames(t *testing.T) {
 	}
 	require.Equal(t, NewRules().Identity(), OfflineModel("rules-v4").Identity(), "an earlier version")
 	_, err := NewModel(t.Context(), Config{Provider: ProviderRules, Model: "gemini-2.5-flash"})
-	require.ErrorContains(t, err, `rules has the models worth-v3 and rules-v6, not "gemini-2.5-flash"`)
+	require.ErrorContains(t, err, `rules has the models worth-v4 and rules-v6, not "gemini-2.5-flash"`)
 }
 
 // Sessions of work leave important findings in memory that the rules' wordings alone do not find.

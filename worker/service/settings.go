@@ -50,7 +50,7 @@ func choices(text string, names []string) string {
 func (c *Config) model() []settings.Setting {
 	return []settings.Setting{
 		{Name: "model-provider", Into: &c.Model.Provider, Default: llm.ModelProviders()[0], Usage: "extractor: " + choices(llm.ModelChoices(), llm.ModelProviders()),
-			More: ". `rules` has `--model worth-v3` and `rules-v6`; the key of `gemini` is in `GEMINI_API_KEY`, that of `openai` in `OPENAI_API_KEY`, not needed with `--model-url`"},
+			More: ". `rules` has `--model worth-v4` and `rules-v6`; the key of `gemini` is in `GEMINI_API_KEY`, that of `openai` in `OPENAI_API_KEY`, not needed with `--model-url`"},
 		{Name: "model", Into: &c.Model.Model, Absent: "the provider's", Usage: "the extractor's model"},
 		{Name: "model-url", Into: &c.Model.BaseURL, Absent: "the provider's", Usage: "base URL of any OpenAI-compatible server: Ollama, vLLM, …"},
 		{Name: "model-format", Into: &c.Model.ResponseFormat, Absent: "the provider's",
@@ -63,7 +63,7 @@ func (c *Config) model() []settings.Setting {
 			Usage: "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that"},
 		{Name: "max-output-tokens", Into: &c.MaxOutputTokens, Absent: "the model's, and 8192 for servers other than OpenAI's", Usage: "most tokens of one answer"},
 		{Name: "model-reads", Into: oneOf(&c.ModelReads, ReadPassages, ReadAll), Default: ReadPassages, Usage: "how much of a session the model reads: `" + ReadPassages + "` that are worth it, or `" + ReadAll + "`",
-			More: ". With `all` it reads whole sessions, not only the passages that the offline weights find worth reading: on the 14 gold sessions of agentwork these are 46 % of the text, with 97 % of the most important items"},
+			More: ". With `all` it reads whole sessions, not only the passages that the offline weights find worth reading: on the 14 gold sessions of agentwork these are 48 % of the text, with 97 % of the most important items"},
 		{Name: "model-concurrency", Into: &c.ModelConcurrency, Default: DefaultModelConcurrency, Usage: "model calls at a time, per worker"},
 		{Name: "model-rate", Into: number(&c.ModelRate, 0, MaxModelRate), Default: "0", Absent: "0, no limit", Usage: "most model calls a second, of all workers together (0: no limit)",
 			More: "; also below 1, such as 0.2"},

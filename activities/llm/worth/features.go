@@ -2,6 +2,7 @@ package worth
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,24 +15,27 @@ import (
 const (
 	// buckets is the number of hashed features. The features of form come after them.
 	buckets = 1 << 15
-	// maxTokens bounds the tokens of a sentence that count.
+	// maxTokens bounds the tokens of a line that count.
 	maxTokens = 60
 	// lexical is the length of the vector of hashed features. Those of form are between 0 and 1 each.
 	lexical = 3
 )
 
-// feature is a dimension of a sentence's vector that is not 0.
+// feature is a dimension of a line's vector that is not 0.
 type feature struct {
 	at    uint32
 	value float32
 }
 
-// sentence is a sentence of a window with its place in it.
-type sentence struct {
+// line is a candidate for an entry: the sentences of a line of text, which need each other, or one sentence of a line that is
+// longer than lineMax. It ends where words of others begin.
+type line struct {
+	// Sentence is from the start of the first of the parts to the end of the last.
 	prose.Sentence
-	m *schema.Message
-	// message is the place of the message in the window, of messages that the window has. n is the sentence's place in
-	// its message, of the message's sentences.
+	parts []prose.Sentence
+	m     *schema.Message
+	// message is the place of the message in the window, of messages that the window has. n is the line's place in
+	// its message, of the message's lines.
 	message, messages, n, of int
 	// work is from 0 to 1: how much of the window speaks of files and code. An assistant's explanation is worth more there than in a chat.
 	work float64
@@ -39,46 +43,63 @@ type sentence struct {
 	handedOver bool
 }
 
-func (s *sentence) text() string { return s.m.Text[s.Start:s.End] }
+func (l *line) text() string { return l.m.Text[l.Start:l.End] }
 
-func (s *sentence) asks() bool {
-	bare := strings.TrimRight(s.text(), "*_\"'`) ")
+// last is the last sentence.
+func (l *line) last() prose.Sentence { return l.parts[len(l.parts)-1] }
+
+func (l *line) asks() bool {
+	bare := strings.TrimRight(l.text(), "*_\"'`) ")
 	return strings.HasSuffix(bare, "?") || strings.HasSuffix(bare, "？")
 }
 
-// split returns the sentences of the messages that are conversation, in order. Works is true where an agent works: see package rules.
-func split(window []schema.Message, works bool) []sentence {
-	var out []sentence
+// split returns the lines of the messages that are conversation, in order. Works is true where an agent works: see package rules.
+func split(window []schema.Message, works bool) []line {
+	sentences := make([][]prose.Sentence, len(window))
+	said, technical := 0, 0
 	for i := range window {
 		m := &window[i]
 		if !m.Extractable() {
 			continue
 		}
-		found := prose.Sentences(m.Text)
-		for n, s := range found {
-			out = append(out, sentence{Sentence: s, m: m, message: i, messages: len(window), n: n, of: len(found)})
-		}
-	}
-	technical := 0
-	for i := range out {
-		if t := out[i].text(); strings.Contains(t, "`") || path(t) {
-			technical++
+		sentences[i] = prose.Sentences(m.Text)
+		for _, s := range sentences[i] {
+			said++
+			if t := m.Text[s.Start:s.End]; strings.Contains(t, "`") || path(t) {
+				technical++
+			}
 		}
 	}
 	const much = 0.25
-	own := map[*schema.Message]int{}
-	for i := range out {
-		s := &out[i]
-		s.work = min(1, float64(technical)/much/float64(len(out)))
-		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
-			own[s.m] = prose.OwnWords(s.m.Text, works || s.work == 1) + 1
+	work := min(1, float64(technical)/much/float64(max(1, said)))
+	var out []line
+	for i := range window {
+		m, from, own := &window[i], len(out), math.MaxInt
+		if m.Role == schema.RoleUser && len(sentences[i]) > 0 {
+			own = prose.OwnWords(m.Text, works || work == 1)
 		}
-		s.handedOver = s.m.Role == schema.RoleUser && s.Start+1 >= own[s.m]
+		long, at := false, -1
+		for _, s := range sentences[i] {
+			if s.LineStart != at {
+				at, long = s.LineStart, utf8.RuneCountInString(m.Text[s.LineStart:s.LineEnd]) > lineMax
+			}
+			handedOver := s.Start >= own
+			if n := len(out); n > from && out[n-1].LineStart == s.LineStart && out[n-1].handedOver == handedOver && !long {
+				out[n-1].End, out[n-1].parts = s.End, append(out[n-1].parts, s)
+				continue
+			}
+			out = append(out, line{
+				Sentence: s, parts: []prose.Sentence{s}, m: m, message: i, messages: len(window), n: len(out) - from, work: work, handedOver: handedOver,
+			})
+		}
+		for n := from; n < len(out); n++ {
+			out[n].of = len(out) - from
+		}
 	}
 	return out
 }
 
-// path reports whether a sentence names a file or directory.
+// path reports whether a text names a file or directory.
 func path(t string) bool { return strings.Contains(strings.ReplaceAll(t, "://", ""), "/") }
 
 // The features of form, each alone and with the speaker.
@@ -117,11 +138,11 @@ const (
 	forms
 )
 
-// dimensions is the length of a sentence's vector.
+// dimensions is the length of a line's vector.
 const dimensions = buckets + 2*forms
 
-// features returns the vector of sentence i: the words, and how and where they are said.
-func features(all []sentence, i int) []feature {
+// features returns the vector of line i: the words, and how and where they are said.
+func features(all []line, i int) []feature {
 	s := &all[i]
 	t := s.text()
 	assistant := s.m.Role == schema.RoleAssistant
@@ -191,18 +212,11 @@ func capitals(t string) bool {
 	return false
 }
 
-// words appends the hashed features: each word, alone and with the speaker, each pair of words, and how the sentence begins.
+// words appends the hashed features: each word, alone and with the speaker, each pair of words, and how the line begins.
 func words(out []feature, t string, assistant bool) []feature {
-	from := len(out)
 	tokens := tokens(t)
-	seen := make(map[uint32]bool, 4*len(tokens))
-	add := func(kind byte, parts ...string) {
-		at := bucket(kind, parts...)
-		if !seen[at] {
-			seen[at] = true
-			out = append(out, feature{at, 1})
-		}
-	}
+	found := make([]uint32, 0, 3*len(tokens)+2)
+	add := func(kind byte, parts ...string) { found = append(found, bucket(kind, parts...)) }
 	speaker := byte('u')
 	if assistant {
 		speaker = 'a'
@@ -218,9 +232,11 @@ func words(out []feature, t string, assistant bool) []feature {
 		add('s', tokens[0])
 		add('S', tokens[:min(2, len(tokens))]...)
 	}
-	value := float32(lexical / math.Sqrt(float64(max(1, len(out)-from))))
-	for i := from; i < len(out); i++ {
-		out[i].value = value
+	slices.Sort(found)
+	found = slices.Compact(found)
+	value := float32(lexical / math.Sqrt(float64(max(1, len(found)))))
+	for _, at := range found {
+		out = append(out, feature{at, value})
 	}
 	return out
 }
@@ -238,7 +254,7 @@ func bucket(kind byte, parts ...string) uint32 {
 	return (h>>16 ^ h) % buckets
 }
 
-// tokens returns the words of a sentence in lower case, marks, and 0 for each number. Scripts without spaces give pairs of letters.
+// tokens returns the words of a text in lower case, marks, and 0 for each number. Scripts without spaces give pairs of letters.
 func tokens(t string) []string {
 	var out []string
 	var word strings.Builder

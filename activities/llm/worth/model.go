@@ -13,18 +13,20 @@ var stored []byte
 
 // heads are the outputs of the model.
 const (
-	// headWorth is the logit of its being worth remembering.
-	headWorth = iota
+	// headTalk scores a sentence as worth remembering, and headWork a line where an agent works. Both are logits.
+	headTalk = iota
+	headWork
 	// headTypes is the first of the logits of the types, in the order of kinds.
 	headTypes
 	heads = headTypes + 8
 )
 
-// weights are linear in a sentence's vector. Those of hashed features have 8 bits, of a scale of their own for each head.
+// weights are linear in a line's vector. Those of hashed features have 8 bits, of a scale of their own for each head.
 type weights struct {
 	hashed [heads][]int8
 	scales [heads]float32
 	forms  [heads][2 * forms]float32
+	net    net
 }
 
 // weigh returns the logit of a head.
@@ -49,13 +51,14 @@ var model = sync.OnceValue(func() *weights {
 	return w
 })
 
-// decode reads the weights as [encode] writes them: for each head its scale, the weights of form, and those of hashed features.
+// decode reads the weights as [encode] writes them: for each head its scale, the weights of form, and those of hashed
+// features, and then the net.
 func decode(data []byte) (*weights, error) {
 	const size = 4 + 4*2*forms + buckets
-	if len(data) != heads*size {
+	w := &weights{}
+	if len(data) != heads*size+binary.Size(w.net) {
 		return nil, errors.New("it has another length than the features")
 	}
-	w := &weights{}
 	for head := range heads {
 		part := data[head*size:][:size]
 		w.scales[head] = math.Float32frombits(binary.LittleEndian.Uint32(part))
@@ -67,11 +70,12 @@ func decode(data []byte) (*weights, error) {
 			return nil, err
 		}
 	}
-	return w, nil
+	_, err := binary.Decode(data[heads*size:], binary.LittleEndian, &w.net)
+	return w, err
 }
 
-// encode writes the weights of all heads.
-func encode(of [heads][]float64) []byte {
+// encode writes the weights of all heads and the net.
+func encode(of [heads][]float64, n net) ([]byte, error) {
 	var out []byte
 	for _, w := range of {
 		most := 0.0
@@ -87,5 +91,5 @@ func encode(of [heads][]float64) []byte {
 			out = append(out, byte(int8(math.Round(x/float64(scale)))))
 		}
 	}
-	return out
+	return binary.Append(out, binary.LittleEndian, n)
 }

@@ -10,25 +10,26 @@ import (
 const (
 	// minPassageWorth is the worth from which on a line of the assistant is worth reading. It is a fraction of an entry's
 	// minimum: a language model judges better.
-	minPassageWorth = 0.04
+	minPassageWorth = 0.075
 	// gap replaces lines that are left out.
 	gap = "[...]"
 )
 
 // Passages returns the part of a window that is worth reading: all of the user's own words, and of the rest the lines
-// with a sentence of some worth, each with the line before and the line after it. "[...]" replaces the rest, and
+// of some worth, each with the line before and the line after it. "[...]" replaces the rest, and
 // messages without any such line are left out. Works is true where an agent works: see package rules.
 func Passages(window []schema.Message, works bool) []schema.Message {
 	all := split(window, works)
-	kept, own := map[*schema.Message][]line{}, map[*schema.Message]int{}
+	worth := model().worth(all)
+	kept, own := map[*schema.Message][]passage{}, map[*schema.Message]int{}
 	for i := range all {
 		s := &all[i]
 		lines := kept[s.m]
 		if n := len(lines); n == 0 || lines[n-1].start != s.LineStart {
-			lines = append(lines, line{start: s.LineStart, end: s.LineEnd})
+			lines = append(lines, passage{start: s.LineStart, end: s.LineEnd})
 		}
-		l := &lines[len(lines)-1]
-		l.worth = max(l.worth, probability(model().weigh(headWorth, features(all, i))))
+		p := &lines[len(lines)-1]
+		p.worth = max(p.worth, worth[i])
 		if s.m.Role == schema.RoleUser && own[s.m] == 0 {
 			own[s.m] = prose.OwnWords(s.m.Text, works || s.work == 1)
 		}
@@ -47,15 +48,15 @@ func Passages(window []schema.Message, works bool) []schema.Message {
 	return out
 }
 
-// line is a line of a message, and the worth of its best sentence.
-type line struct {
+// passage is a whole line of a message, and the worth of the best part of it.
+type passage struct {
 	start, end int
 	worth      float64
 }
 
 // passagesOf returns the user's own text before a place, and the lines after it that are worth reading, with their
 // neighbours. It returns "" if there are none.
-func passagesOf(text string, own int, lines []line) string {
+func passagesOf(text string, own int, lines []passage) string {
 	if at := strings.IndexByte(text[own:], '\n'); own > 0 && at >= 0 {
 		own += at + 1 // Lines are whole.
 	} else if own > 0 {

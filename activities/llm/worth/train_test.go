@@ -12,11 +12,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"axiommind/schema"
 )
@@ -38,17 +40,26 @@ func (l label) kind() int {
 	return slices.IndexFunc(kinds[:], func(k kind) bool { return k.label == l.Type && (k.state == "" || k.state == l.State) })
 }
 
-// labeled is a session with the labels of a reader.
+// graded is a line that readers have graded: each gave 3 (must), 2 (should), 1 (worth it if there is room), 0 (not worth it), or r, if it
+// restates a line that is worth it.
+type graded struct {
+	At     [3]int `json:"at"`
+	Grades string `json:"grades"`
+	label
+}
+
+// labeled is a session with the labels of a reader, and the grades of others.
 type labeled struct {
-	Source  string  `json:"source"`
-	Session string  `json:"session"`
-	Items   []label `json:"items"`
+	Source  string   `json:"source"`
+	Session string   `json:"session"`
+	Items   []label  `json:"items"`
+	Lines   []graded `json:"lines"`
 	window  []schema.Message
 }
 
 // chat reports whether people talk in the session, and no agent works.
-func (l labeled) chat() bool {
-	return l.Source == "longmemeval" || l.Source == "locomo" || strings.Contains(l.Session, "-c")
+func (s *labeled) chat() bool {
+	return s.Source == "longmemeval" || s.Source == "locomo" || s.Source == "own" && strings.Contains(s.Session, "-c")
 }
 
 // turn is a message of the files.
@@ -106,12 +117,15 @@ func training(tb testing.TB) []labeled {
 		require.NoError(tb, err)
 		out = append(out, lines[labeled](tb, raw)...)
 	}
+	grades := readGrades(tb, "grades")
 	chats, locomo := chatsOf(tb), locomoOf(tb)
 	for i := range out {
 		s := &out[i]
 		switch s.Source {
 		case "agentwork":
 			s.window = windowOf(read[[]turn](tb, data+"agentwork/sessions/"+s.Session+".json"))
+			s.Lines = grades[s.Session]
+			require.NotEmpty(tb, s.Lines, s.Session)
 		case "longmemeval", grammar:
 			s.window = windowOf(chats[s.Session])
 		default:
@@ -120,6 +134,20 @@ func training(tb testing.TB) []labeled {
 		require.NotEmpty(tb, s.window, s.Session)
 	}
 	return append(out, own(tb)...)
+}
+
+// readGrades returns the graded lines by session.
+func readGrades(tb testing.TB, name string) map[string][]graded {
+	raw, err := os.ReadFile("labels/" + name + ".jsonl")
+	require.NoError(tb, err)
+	out := map[string][]graded{}
+	for _, s := range lines[labeled](tb, raw) {
+		for _, g := range s.Lines {
+			require.Regexp(tb, "^[0123r]{1,2}$", g.Grades, "%s %v", s.Session, g.At)
+		}
+		out[s.Session] = s.Lines
+	}
+	return out
 }
 
 // own returns the sessions in nine languages that the repository holds.
@@ -202,6 +230,7 @@ func gold(tb testing.TB) []labeled {
 	files, err := filepath.Glob(data + "agentwork/gold/*.json")
 	require.NoError(tb, err)
 	require.NotEmpty(tb, files)
+	grades := readGrades(tb, "gold")
 	var out []labeled
 	for _, f := range files {
 		turns := read[[]turn](tb, data+"agentwork/sessions/"+filepath.Base(f))
@@ -216,7 +245,8 @@ func gold(tb testing.TB) []labeled {
 				More []place
 			}
 		}](tb, f)
-		s := labeled{Source: "gold", Session: filepath.Base(f), window: windowOf(turns)}
+		s := labeled{Source: "gold", Session: filepath.Base(f), Lines: grades[strings.TrimSuffix(filepath.Base(f), ".json")], window: windowOf(turns)}
+		require.NotEmpty(tb, s.Lines, f)
 		for _, it := range g.Items {
 			for _, p := range append([]place{it.place}, it.More...) {
 				if at := strings.Index(turns[p.Message].Content, p.Quote); at >= 0 {
@@ -242,63 +272,151 @@ func overlaps(a, b [][3]int) bool {
 	})
 }
 
-// example is a sentence with its label.
+// example is a line with its label.
 type example struct {
 	v []feature
-	// class is 1 for yes, or the kind.
-	class  int
-	weight float64
+	// class is the kind, or 0. Yes is the share of yes, for the worth.
+	class       int
+	yes, weight float64
 }
 
-// examples returns those of each head.
-func examples(sessions []labeled) (worth, types []example) {
-	for _, s := range sessions {
-		all := split(s.window, false)
-		item := make([]int, len(all))
-		for i := range all {
-			item[i] = -1
-			at := [3]int{all[i].m.Index, all[i].Start, all[i].End}
-			for n, l := range s.Items {
-				for _, span := range l.Spans {
-					common := min(at[2], span[2]) - max(at[1], span[1])
-					if at[0] == span[0] && 2*common >= at[2]-at[1] && (item[i] < 0 || l.Importance > s.Items[item[i]].Importance) {
-						item[i] = n
-					}
+// windows returns the parts of a session of the size that a worker reads at once.
+func windows(session []schema.Message, most int) (out [][]schema.Message) {
+	for from := 0; from < len(session); {
+		to, size := from, 0
+		for to < len(session) && (to == from || size+len(session[to].Text) <= most) {
+			size += len(session[to].Text)
+			to++
+		}
+		out = append(out, session[from:to])
+		from = to
+	}
+	return out
+}
+
+// windowBytes is the size of a worker's window. A session that grows has smaller ones, so the net learns from these, too.
+const windowBytes, smallWindow, oneMessage = 32 << 10, 4 << 10, 1
+
+// itemOf returns the most important item that a line is of, or nil.
+func (s *labeled) itemOf(l *line) *label {
+	var out *label
+	for n := range s.Items {
+		for _, span := range s.Items[n].Spans {
+			for _, p := range l.parts {
+				common := min(p.End, span[2]) - max(p.Start, span[1])
+				if l.m.Index == span[0] && 2*common >= p.End-p.Start && (out == nil || s.Items[n].Importance > out.Importance) {
+					out = &s.Items[n]
 				}
 			}
 		}
-		for i := range all {
-			v := features(all, i)
-			e := example{v: v, weight: 1}
-			if s.Source == grammar {
-				if all[i].m.Role != schema.RoleUser {
-					continue
-				}
-				e.weight = unlabeled
+	}
+	return out
+}
+
+// gradesAt returns the grades of a line, or nil.
+func (s *labeled) gradesAt(l *line) *graded {
+	at := slices.IndexFunc(s.Lines, func(g graded) bool {
+		common := min(l.End, g.At[2]) - max(l.Start, g.At[1])
+		return l.m.Index == g.At[0] && common > 0 && 2*common >= l.End-l.Start
+	})
+	if at < 0 {
+		return nil
+	}
+	return &s.Lines[at]
+}
+
+var (
+	importances = [...]float64{1: 0.6, 2: 1, 3: 2}
+	// ofGrade is the weight of each of two readers. A reader alone has the weight of both.
+	ofGrade = map[rune]float64{'1': 0.35, '2': 0.6, '3': 1, 'r': 0.15, '0': 0.65}
+)
+
+// opinionOf returns the share of readers who would keep a line, and the weight of their opinion.
+func (s *labeled) opinionOf(l *line) (yes, weight float64) {
+	keep, leave := 0.0, 0.0
+	item, grades := s.itemOf(l), s.gradesAt(l)
+	if item != nil {
+		keep = importances[item.Importance]
+	} else if grades == nil {
+		leave = 1
+	}
+	if grades != nil {
+		for _, grade := range grades.Grades {
+			if of := 2 * ofGrade[grade] / float64(len(grades.Grades)); strings.ContainsRune("123", grade) {
+				keep += of
+			} else {
+				leave += of
 			}
-			if item[i] >= 0 {
-				l := s.Items[item[i]]
-				e.class, e.weight = 1, [...]float64{1: 0.6, 2: 1, 3: 2}[l.Importance]
-				if k := l.kind(); k >= 0 && s.Source != grammar {
+		}
+	}
+	return keep / (keep + leave), keep + leave
+}
+
+// works returns the sessions of work.
+func works(sessions []labeled) []labeled {
+	return slices.DeleteFunc(slices.Clone(sessions), func(s labeled) bool { return s.Source == grammar || s.chat() })
+}
+
+// ofWork returns the lines of sessions of work.
+func ofWork(sessions []labeled) (out []example) {
+	for _, s := range works(sessions) {
+		for _, window := range windows(s.window, windowBytes) {
+			all := split(window, false)
+			for i := range all {
+				yes, weight := s.opinionOf(&all[i])
+				out = append(out, example{v: features(all, i), yes: yes, weight: weight})
+			}
+		}
+	}
+	return out
+}
+
+// ofTalk returns the sentences of all sessions, and the lines of each type.
+func ofTalk(sessions []labeled) (talk, types []example) {
+	for _, s := range sessions {
+		all := split(s.window, false)
+		for i := range all {
+			if s.Source == grammar && all[i].m.Role != schema.RoleUser {
+				continue
+			}
+			for n, alone := range sentencesOf(all, i) {
+				e := example{v: features(alone, len(alone)-1), weight: 1}
+				if it := s.itemOf(&alone[len(alone)-1]); it != nil {
+					e.yes, e.weight = 1, importances[it.Importance]
+				} else if s.Source == grammar {
+					e.weight = unlabeled
+				}
+				talk = append(talk, e)
+				if k := s.kindAt(&all[i]); n == 0 && k >= 0 {
 					// In chats nearly all are facts, which says nothing of a session of work.
 					weight := 1.0
 					if s.chat() {
 						weight = 0.3
 					}
-					types = append(types, example{v, k, weight})
+					types = append(types, example{v: features(all, i), class: k, weight: weight})
 				}
 			}
-			worth = append(worth, e)
 		}
 	}
-	return worth, types
+	return talk, types
 }
 
-// fit returns the weights of logistic regression for each class but 0 if there are two, with a penalty of half the
-// square of the weights. It descends along the whole gradient, with Adam's steps, so that it always returns the same.
+// kindAt returns the kind that a reader gave to a line, or -1.
+func (s *labeled) kindAt(l *line) int {
+	if it := s.itemOf(l); it != nil && s.Source != grammar {
+		return it.kind()
+	}
+	if g := s.gradesAt(l); g != nil && g.Type != "" {
+		return g.kind()
+	}
+	return -1
+}
+
+// fit returns the weights of logistic regression for each of the classes, or for yes if there is one, with a penalty of half
+// the square of the weights. It descends along the whole gradient, with Adam's steps, so that it always returns the same.
 func fit(of []example, classes int, penalty float64) [][]float64 {
 	const rounds, rate = 250, 0.08
-	rows := max(classes, 1)
+	rows := classes
 	w, m, v := table(rows), table(rows), table(rows)
 	g := table(rows)
 	for round := 1; round <= rounds; round++ {
@@ -315,7 +433,7 @@ func fit(of []example, classes int, penalty float64) [][]float64 {
 					logits[r] += w[r][f.at] * float64(f.value)
 				}
 			}
-			wrong(logits, e.class)
+			wrong(logits, e)
 			for r, d := range logits {
 				if d *= e.weight; d != 0 {
 					for _, f := range e.v {
@@ -344,10 +462,10 @@ func table(rows int) [][]float64 {
 	return out
 }
 
-// wrong turns logits into the differences of the probabilities from the class.
-func wrong(logits []float64, class int) {
+// wrong turns logits into the differences of the probabilities from the label.
+func wrong(logits []float64, of example) {
 	if len(logits) == 1 {
-		logits[0] = probability(logits[0]) - float64(class)
+		logits[0] = probability(logits[0]) - of.yes
 		return
 	}
 	most, sum := slices.Max(logits), 0.0
@@ -358,18 +476,50 @@ func wrong(logits []float64, class int) {
 	for i := range logits {
 		logits[i] /= sum
 	}
-	logits[class]--
+	logits[of.class]--
 }
 
-// learn returns the weights of all heads.
-func learn(sessions []labeled) []byte {
-	worth, types := examples(sessions)
+// learn returns the weights of all heads, and the net. The net learns from scores of lines that the linear weights did not see:
+// each of three parts of the sessions is scored by weights from the others.
+func learn(sessions []labeled) ([]byte, error) {
+	const parts = 3
 	var all [heads][]float64
-	all[headWorth] = fit(worth, 1, 1)[0]
-	for n, w := range fit(types, len(kinds), 1) {
-		all[headTypes+n] = w
+	var scored [parts][]surrounded
+	atOnce([]func(){
+		func() {
+			talk, types := ofTalk(sessions)
+			all[headTalk] = fit(talk, 1, 1)[0]
+			copy(all[headTypes:], fit(types, len(kinds), 1))
+		},
+		func() { all[headWork] = fit(ofWork(sessions), 1, 1)[0] },
+		func() { scored[0] = scoredPart(sessions, 0, parts) },
+		func() { scored[1] = scoredPart(sessions, 1, parts) },
+		func() { scored[2] = scoredPart(sessions, 2, parts) },
+	})
+	return encode(all, fitNet(slices.Concat(scored[:]...)))
+}
+
+// scoredPart returns the lines of a part of the sessions, with scores by weights from the others.
+func scoredPart(sessions []labeled, part, parts int) []surrounded {
+	var of, others []labeled
+	for n, s := range works(sessions) {
+		if n%parts == part {
+			of = append(of, s)
+		} else {
+			others = append(others, s)
+		}
 	}
-	return encode(all)
+	return surroundedBy(of, fit(ofWork(others), 1, 1)[0])
+}
+
+// atOnce calls the functions, as many at a time as there are processors.
+func atOnce(calls []func()) {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, call := range calls {
+		group.Go(func() error { call(); return nil })
+	}
+	_ = group.Wait() // None returns an error.
 }
 
 // TestTrain learns the weights from the labels, with the flag -train, and writes weights.bin.
@@ -377,5 +527,7 @@ func TestTrain(t *testing.T) {
 	if !*train {
 		t.Skip("weights are learned with the flag -train only")
 	}
-	require.NoError(t, os.WriteFile("weights.bin", learn(training(t)), 0o600))
+	raw, err := learn(training(t))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("weights.bin", raw, 0o600))
 }

@@ -1,8 +1,10 @@
 // Package worth extracts memories from conversation by learned weights: no network, no language model, the same result every time.
 //
-// Each sentence gets a worth from its words, its form and its place; a sentence that passes becomes an entry with that
-// sentence as its evidence, and its type comes from the same features. The weights are those of logistic regression on
-// sessions that readers have labeled: see the directory labels and TestTrain.
+// Each line gets a score from its words, its form and its place by logistic regression, in talk that of its best sentence. Where
+// an agent works, a net with one hidden layer compares it with the scores of the lines around it, and with lines that repeat
+// its words. A line that passes
+// becomes an entry with that line as its evidence; its type comes from the same words. The weights are learned from sessions
+// that readers have labeled: see the directory labels and TestTrain.
 package worth
 
 import (
@@ -20,12 +22,13 @@ import (
 )
 
 // Version names the weights. It changes with every change in the results.
-const Version = "worth-v3"
+const Version = "worth-v4"
 
 const (
-	// passesWork and passesChat are the worth from which on a sentence becomes an entry, as a probability, where an agent works
-	// on files and where people talk: there, nearly all that becomes one should be worth it.
-	passesWork, passesChat = 0.16, 0.5
+	// passesWork and passesChat are the worth from which on a line becomes an entry, as a probability, where an agent works
+	// on files and where people talk: there, nearly all that becomes one should be worth it. passesAlone is the bar for the
+	// only line of a working window.
+	passesWork, passesChat, passesAlone = 0.5, 0.53, 0.16
 	// most bounds the entries of a window.
 	most = 20
 	// lineMax is the length in runes up to which a line is one entry, since its sentences need each other: readers quote no more.
@@ -34,13 +37,13 @@ const (
 	leastWidth = 40
 	// titleMax is the length in runes above which a title is the best sentence alone.
 	titleMax = 200
-	// alike is the share of words from which on two sentences say the same.
+	// alike is the share of words from which on two lines say the same.
 	alike = 0.7
 	// needsContext is the length in runes below which an answer takes in the sentence that it answers.
 	needsContext = 60
 )
 
-// kind is the kind of a memory that a sentence may be.
+// kind is the kind of a memory that a line may be.
 type kind struct {
 	label, state string
 	entry        schema.EntryType
@@ -63,7 +66,7 @@ var kinds = [heads - headTypes]kind{
 }
 
 // Extract returns the memories in the messages: the entries of the rules, which know explicit statements, such as a task's state and
-// its blockers, and then the lines of the sentences of most worth, in their order. Evidence refers to each message's
+// its blockers, and then the lines of most worth, in their order. Evidence refers to each message's
 // Index, and every quote is whole sentences or lines of its Text. Works is true where an agent works: see package rules.
 func Extract(window []schema.Message, works bool) schema.Extraction {
 	out := rules.Extract(window, works)
@@ -73,24 +76,28 @@ func Extract(window []schema.Message, works bool) schema.Extraction {
 	return out
 }
 
-// entriesOf returns the entries of the sentences of most worth, and at least of that.
-func entriesOf(w *weights, all []sentence, least float64) []schema.ExtractedEntry {
+// entriesOf returns the entries of the lines of most worth, and at least of that.
+func entriesOf(w *weights, all []line, least float64) []schema.ExtractedEntry {
 	var out []schema.ExtractedEntry
 	boundaries := map[*schema.Message]prose.Boundaries{}
 	for _, f := range pick(w, all, least, most) {
-		if e, ok := entryOf(all, f, boundaries); ok {
+		if e, ok := entryOf(w, all, f, boundaries); ok {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// passes returns the worth from which on a sentence of a window becomes an entry.
-func passes(all []sentence) float64 {
+// passes returns the worth from which on a line of a window becomes an entry.
+func passes(all []line) float64 {
 	if len(all) == 0 {
 		return 1
 	}
-	return passesChat + (passesWork-passesChat)*all[0].work
+	work := passesWork
+	if len(all) == 1 {
+		work = passesAlone
+	}
+	return passesChat + (work-passesChat)*all[0].work
 }
 
 // quoted reports whether an entry rests on one of the quotes, or on a part of it.
@@ -105,34 +112,30 @@ func quoted(entries []schema.ExtractedEntry, quotes []schema.Quote) bool {
 	})
 }
 
-// found is a run of sentences of a line, first to last, and the one of most worth among them.
+// found is a line that becomes an entry.
 type found struct {
-	first, last, best int
-	kind              kind
-	// confidence is 0.5 for a sentence that just passes.
+	*line
+	// at is the line's place among all lines.
+	at   int
+	kind kind
+	// confidence is 0.5 for a line that just passes.
 	confidence float64
 }
 
-// pick returns the sentences of most worth, in their order, each with those of its line.
-func pick(w *weights, all []sentence, least float64, limit int) []found {
-	vectors := make([][]feature, len(all))
-	worth := make([]float64, len(all))
+// pick returns the lines of most worth, in their order.
+func pick(w *weights, all []line, least float64, limit int) []found {
+	worth := w.worth(all)
 	ranked := []int{}
 	for i := range all {
-		vectors[i] = features(all, i)
 		// In talk, words of others that a user hands over are material: a letter to improve, a text to translate.
-		if worth[i] = probability(w.weigh(headWorth, vectors[i])); worth[i] >= least && (!all[i].handedOver || all[i].work >= 0.5) {
+		if worth[i] >= least && (!all[i].handedOver || all[i].work >= 0.5) {
 			ranked = append(ranked, i)
 		}
 	}
 	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	taken := make([]bool, len(all))
 	said := []map[string]bool{}
 	out := []found{}
 	for _, i := range ranked {
-		if taken[i] {
-			continue
-		}
 		if len(out) == limit {
 			break
 		}
@@ -141,28 +144,13 @@ func pick(w *weights, all []sentence, least float64, limit int) []found {
 			continue
 		}
 		said = append(said, set)
-		f := found{first: i, last: i, best: i, kind: kindOf(w, vectors[i], &all[i]), confidence: 0.5 + 0.5*(worth[i]-least)/(1-least)}
-		sameLine := func(n int) bool {
-			return n >= 0 && n < len(all) && all[n].message == all[i].message && all[n].LineStart == all[i].LineStart &&
-				all[n].handedOver == all[i].handedOver && !taken[n]
-		}
-		if utf8.RuneCountInString(all[i].m.Text[all[i].LineStart:all[i].LineEnd]) <= lineMax {
-			for sameLine(f.first - 1) {
-				f.first--
-			}
-			for sameLine(f.last + 1) {
-				f.last++
-			}
-		}
-		for n := f.first; n <= f.last; n++ {
-			taken[n] = true
-		}
-		if _, answers := answered(all, f); !answers && width(all[i].m.Text[all[f.first].Start:all[f.last].End]) < leastWidth*all[i].work {
+		f := found{line: &all[i], at: i, kind: kindOf(w, features(all, i), &all[i]), confidence: 0.5 + 0.5*(worth[i]-least)/(1-least)}
+		if _, answers := answered(all, f); !answers && width(f.text()) < leastWidth*f.work {
 			continue
 		}
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 
@@ -182,7 +170,7 @@ func probability(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
 // kindOf returns the likeliest kind. A task needs to be likelier than all others together, since people work through
 // them. Words that a user quotes state no fact, and an assistant's words no preference and no correction: only the user
 // can state these.
-func kindOf(w *weights, v []feature, s *sentence) kind {
+func kindOf(w *weights, v []feature, s *line) kind {
 	var weighed [len(kinds)]float64
 	best, sum := 0, 0.0
 	for n := range kinds {
@@ -210,7 +198,7 @@ func setOf(t string) map[string]bool {
 	return out
 }
 
-// overlap returns the share of words that two sentences have in common.
+// overlap returns the share of words that two lines have in common.
 func overlap(a, b map[string]bool) float64 {
 	both := 0
 	for w := range a {
@@ -221,22 +209,22 @@ func overlap(a, b map[string]bool) float64 {
 	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
-// entryOf makes an entry of a found passage.
-func entryOf(all []sentence, f found, boundaries map[*schema.Message]prose.Boundaries) (schema.ExtractedEntry, bool) {
-	first, last := &all[f.first], &all[f.last]
-	quote := quoteOf(first, last, boundaries)
+// entryOf makes an entry of a found line.
+func entryOf(w *weights, all []line, f found, boundaries map[*schema.Message]prose.Boundaries) (schema.ExtractedEntry, bool) {
+	quote := quoteOf(f.m, f.Sentence, boundaries)
 	if letters(quote) < schema.MinLetters {
 		return schema.ExtractedEntry{}, false
 	}
-	title := first.m.Text[first.Start:last.End]
+	title := f.text()
 	if utf8.RuneCountInString(title) > titleMax {
-		title = all[f.best].text()
+		title, _ = w.best(all, f.at)
 	}
-	evidence := []schema.Quote{{MessageIndex: first.m.Index, Quote: quote}}
+	evidence := []schema.Quote{{MessageIndex: f.m.Index, Quote: quote}}
 	if asked, ok := answered(all, f); ok {
-		if before := quoteOf(asked, asked, boundaries); letters(before) >= schema.MinLetters {
+		question := asked.last()
+		if before := quoteOf(asked.m, question, boundaries); letters(before) >= schema.MinLetters {
 			evidence = append([]schema.Quote{{MessageIndex: asked.m.Index, Quote: before}}, evidence...)
-			title = prose.Cut(asked.text(), titleMax-utf8.RuneCountInString(title)-1) + " " + title
+			title = prose.Cut(asked.m.Text[question.Start:question.End], titleMax-utf8.RuneCountInString(title)-1) + " " + title
 		}
 	}
 	title = prose.Title(title)
@@ -261,24 +249,23 @@ func letters(t string) (n int) {
 	return n
 }
 
-// quoteOf returns the whole sentences from the first to the last, or "".
-func quoteOf(first, last *sentence, boundaries map[*schema.Message]prose.Boundaries) string {
-	b := boundaries[first.m]
+// quoteOf returns the whole sentences of a message that hold a passage, or "".
+func quoteOf(m *schema.Message, of prose.Sentence, boundaries map[*schema.Message]prose.Boundaries) string {
+	b := boundaries[m]
 	if b == nil {
-		b = text.NewBoundaries(first.m.Text)
-		boundaries[first.m] = b
+		b = text.NewBoundaries(m.Text)
+		boundaries[m] = b
 	}
-	return prose.Quote(first.m.Text, b, prose.Sentence{Start: first.Start, End: last.End, LineStart: first.LineStart, LineEnd: last.LineEnd})
+	return prose.Quote(m.Text, b, of)
 }
 
 // answered returns the question of the assistant that a user's short message answers. A fact needs none: it would no longer be
 // the user's alone.
-func answered(all []sentence, f found) (*sentence, bool) {
-	s := &all[f.first]
-	if s.m.Role != schema.RoleUser || s.n > 0 || f.kind.entry == schema.EntryFact || utf8.RuneCountInString(s.m.Text) >= needsContext {
+func answered(all []line, f found) (*line, bool) {
+	if f.m.Role != schema.RoleUser || f.n > 0 || f.kind.entry == schema.EntryFact || utf8.RuneCountInString(f.m.Text) >= needsContext {
 		return nil, false
 	}
-	if before := f.first - 1; before >= 0 && all[before].message == s.message-1 && all[before].m.Role == schema.RoleAssistant && all[before].asks() {
+	if before := f.at - 1; before >= 0 && all[before].message == f.message-1 && all[before].m.Role == schema.RoleAssistant && all[before].asks() {
 		return &all[before], true
 	}
 	return nil, false

@@ -23,11 +23,12 @@ func conversation(turns ...string) []schema.Message {
 	return windowOf(out)
 }
 
-// worthOf returns the worth of each sentence of a window.
+// worthOf returns the worth of each line of a window.
 func worthOf(window []schema.Message) map[string]float64 {
 	all, out := split(window, false), map[string]float64{}
+	worth := model().worth(all)
 	for i := range all {
-		out[all[i].text()] = probability(model().weigh(headWorth, features(all, i)))
+		out[all[i].text()] = worth[i]
 	}
 	return out
 }
@@ -35,12 +36,12 @@ func worthOf(window []schema.Message) map[string]float64 {
 func TestWorkIsWorthMoreThanTalk(t *testing.T) {
 	t.Parallel()
 	worth := worthOf(conversation(
-		"u: It starts in `pkg/import/archive.go`. Can you look?",
+		"u: It starts in `pkg/import/archive.go`.\nCan you look?",
 		"a: Let me look at `archive.go`.\n\nLet me run the tests.",
 		"a: ## Root cause\n\nThe pool is exhausted: `openFile` in `pkg/import/archive.go` takes a connection for each file and never gives it back.",
-		"u: I don't want a bigger pool. We should stream the files through one connection instead, because the database is shared with billing.",
+		"u: I don't want a bigger pool.\nWe should stream the files through one connection instead, because the database is shared with billing.",
 		"a: OK.",
-		"a: All tests pass. The import of the 2 GB archive now takes 40 seconds.",
+		"a: All tests pass.\n\nThe import of the 2 GB archive now takes 40 seconds.",
 		"u: thanks!",
 	))
 	for _, kept := range []string{
@@ -61,7 +62,7 @@ func TestLifeIsWorthMoreThanAdvice(t *testing.T) {
 		{"Meine Tochter Ida ist gegen Erdnüsse allergisch und kommt im August in Bremen in die Schule.", "Kannst du mir helfen?", "Hier sind zehn Tipps für eine gesunde Brotdose."},
 		{"娘のイダはピーナッツアレルギーで、8月から横浜の小学校に通います。", "手伝ってもらえますか？", "健康的なお弁当のヒントを10個ご紹介します。"},
 	} {
-		worth := worthOf(conversation("u: "+c.said+" "+c.passing, "a: "+c.answer))
+		worth := worthOf(conversation("u: "+c.said+"\n"+c.passing, "a: "+c.answer))
 		require.Greater(t, worth[c.said], 4*worth[c.passing])
 		require.Greater(t, worth[c.said], 4*worth[c.answer])
 	}
@@ -71,9 +72,9 @@ func TestLifeIsWorthMoreThanAdvice(t *testing.T) {
 func TestHandedOverWordsStateNoFact(t *testing.T) {
 	t.Parallel()
 	all := split(conversation("u: I want every build to run the tests first. Summarize this mail in `docs/mail.md`:\n\nI am Eve, and I live in Bremen with my two children."), true)
-	require.Len(t, all, 3)
+	require.Len(t, all, 2)
 	for i := range all {
-		require.Equal(t, i >= 2, all[i].handedOver, all[i].text())
+		require.Equal(t, i >= 1, all[i].handedOver, all[i].text())
 		if of := kindOf(model(), features(all, i), &all[i]); all[i].handedOver {
 			require.NotEqual(t, schema.EntryFact, of.entry)
 			said := all[i]
@@ -89,19 +90,25 @@ func TestALineIsOneEntry(t *testing.T) {
 	said := "We keep the retry limit at five. The provider blocks us after six."
 	window := conversation("u: " + said + "\n\nThat is all.")
 	all := split(window, false)
-	require.Len(t, all, 3)
-	runs := pick(model(), all, 0, 10)
-	require.Len(t, runs, 2)
-	require.Equal(t, []int{0, 1}, []int{runs[0].first, runs[0].last})
-	e, ok := entryOf(all, runs[0], map[*schema.Message]prose.Boundaries{})
+	require.Len(t, all, 2)
+	require.Len(t, all[0].parts, 2)
+	picked := pick(model(), all, 0, 10)
+	require.Len(t, picked, 2)
+	e, ok := entryOf(model(), all, picked[0], map[*schema.Message]prose.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "We keep the retry limit at five. The provider blocks us after six.", e.Title)
 	require.Equal(t, said, e.Evidence[0].Quote)
 
-	all = split(conversation("u: "+said+strings.Repeat(" And so on, and so on.", 20)), false)
-	for _, run := range pick(model(), all, 0, 2) {
-		require.Equal(t, run.first, run.last)
+	for _, l := range split(conversation("u: "+said+strings.Repeat(" And so on, and so on.", 20)), false) {
+		require.Len(t, l.parts, 1)
 	}
+	long := said + strings.Repeat(" OK.", 40)
+	all = split(conversation("u: "+long), false)
+	require.Len(t, all, 1)
+	e, ok = entryOf(model(), all, pick(model(), all, 0, 1)[0], map[*schema.Message]prose.Boundaries{})
+	require.True(t, ok)
+	require.Contains(t, said, e.Title, "a long title gives way to the best sentence")
+	require.Equal(t, long, e.Evidence[0].Quote)
 }
 
 func TestShortAnswersCarryTheirQuestion(t *testing.T) {
@@ -109,13 +116,13 @@ func TestShortAnswersCarryTheirQuestion(t *testing.T) {
 	all := split(conversation("a: Both work. I recommend option B, a table per tenant, because a restore then touches one of them. Shall I use a table per tenant?",
 		"u: Yes, let's do that."), false)
 	last := len(all) - 1
-	e, ok := entryOf(all, found{first: last, last: last, best: last, kind: kinds[0], confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
+	e, ok := entryOf(model(), all, found{line: &all[last], at: last, kind: kinds[0], confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "Shall I use a table per tenant? Yes, let's do that.", e.Title)
 	require.Equal(t, []schema.Quote{{MessageIndex: 0, Quote: "Shall I use a table per tenant?"}, {MessageIndex: 1, Quote: "Yes, let's do that."}}, e.Evidence)
 
 	all = split(conversation("a: Shall I?", "a: Merged."), false)
-	e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: kinds[6], confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
+	e, ok = entryOf(model(), all, found{line: &all[1], at: 1, kind: kinds[6], confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
 	require.True(t, ok)
 	require.Equal(t, "Merged.", e.Title, "an assistant answers no one")
 
@@ -125,7 +132,7 @@ func TestShortAnswersCarryTheirQuestion(t *testing.T) {
 		kind   kind
 	}{{"a: Shall I push?", kinds[1]}, {"a: All tests pass.", kinds[0]}} {
 		all = split(conversation(c.before, "u: Never push to main."), false)
-		e, ok = entryOf(all, found{first: 1, last: 1, best: 1, kind: c.kind, confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
+		e, ok = entryOf(model(), all, found{line: &all[1], at: 1, kind: c.kind, confidence: 0.5}, map[*schema.Message]prose.Boundaries{})
 		require.True(t, ok)
 		require.Equal(t, "Never push to main.", e.Title)
 		require.Len(t, e.Evidence, 1)
@@ -145,13 +152,13 @@ func TestShortLinesOfWorkAreNoEntries(t *testing.T) {
 	} {
 		all := split(conversation("u: Look at `pkg/import/archive.go`.", "a: ## Decision in `pkg/import`\n\n"+c.said), true)
 		got := pick(model(), all, 0, most)
-		require.Equal(t, c.found, slices.ContainsFunc(got, func(f found) bool { return all[f.best].text() == c.said }), "%s: %+v", c.said, got)
+		require.Equal(t, c.found, slices.ContainsFunc(got, func(f found) bool { return f.text() == c.said }), "%s: %+v", c.said, got)
 	}
 	require.InDelta(t, 4, width("a 1."), 0)
 	require.InDelta(t, 4, width("共有"), 0)
 }
 
-func TestSentencesThatSayTheSameAreOneEntry(t *testing.T) {
+func TestLinesThatSayTheSameAreOneEntry(t *testing.T) {
 	t.Parallel()
 	said := "We decided to keep the retry limit at five attempts because the provider blocks us after six."
 	window := conversation("u: "+said, "a: Understood.", "u: Again: "+said)
@@ -192,7 +199,7 @@ func requireSound(t require.TestingT, window []schema.Message) {
 	all := split(window, false)
 	boundaries := map[*schema.Message]prose.Boundaries{}
 	for _, f := range pick(model(), all, 0, 1000) { // Whatever its worth.
-		e, ok := entryOf(all, f, boundaries)
+		e, ok := entryOf(model(), all, f, boundaries)
 		if !ok {
 			continue
 		}
@@ -256,8 +263,13 @@ func TestWeightsOfAnotherLengthAreRefused(t *testing.T) {
 		all[n] = make([]float64, dimensions)
 		all[n][n], all[n][buckets+n] = -2, 3
 	}
-	w, err := decode(encode(all))
+	n := net{Base: 1}
+	n.Into[3][2], n.Bias[3], n.Out[3], n.Direct[2] = 2, -1, 4, 0.5
+	raw, err := encode(all, n)
 	require.NoError(t, err)
+	w, err := decode(raw)
+	require.NoError(t, err)
+	require.InDelta(t, 1-4*0.5/1.5+0.5*0.25, w.net.weigh(&[inputs]float64{2: 0.25}), 1e-6)
 	for n := range all {
 		require.InDelta(t, -2, w.weigh(n, []feature{{uint32(n), 1}}), 1e-6)
 		require.InDelta(t, 3, w.weigh(n, []feature{{uint32(buckets + n), 1}}), 1e-6)

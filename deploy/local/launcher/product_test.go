@@ -122,12 +122,12 @@ func TestModelText(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		{nil, "rules/worth-v3 (offline" + better},
+		{nil, "rules/worth-v4 (offline" + better},
 		{map[string]string{modelVariable: "rules-v6"}, "rules/rules-v6 (offline" + better},
-		{map[string]string{"OPENAI_API_KEY": "k"}, "rules/worth-v3 (offline; OPENAI_API_KEY is set but not used: set AXIOMMIND_MODEL_PROVIDER=openai)"},
-		{map[string]string{"GEMINI_API_KEY": "k"}, "rules/worth-v3 (offline; GEMINI_API_KEY is set but not used: set AXIOMMIND_MODEL_PROVIDER=gemini)"},
-		{map[string]string{"OPENAI_API_KEY": "k", embedderVariable: "openai"}, "rules/worth-v3 (offline" + better},
-		{map[string]string{"OPENAI_API_KEY": "k", providerVariable: "rules"}, "rules/worth-v3 (offline" + better},
+		{map[string]string{"OPENAI_API_KEY": "k"}, "rules/worth-v4 (offline; OPENAI_API_KEY is set but not used: set AXIOMMIND_MODEL_PROVIDER=openai)"},
+		{map[string]string{"GEMINI_API_KEY": "k"}, "rules/worth-v4 (offline; GEMINI_API_KEY is set but not used: set AXIOMMIND_MODEL_PROVIDER=gemini)"},
+		{map[string]string{"OPENAI_API_KEY": "k", embedderVariable: "openai"}, "rules/worth-v4 (offline" + better},
+		{map[string]string{"OPENAI_API_KEY": "k", providerVariable: "rules"}, "rules/worth-v4 (offline" + better},
 		{map[string]string{"OPENAI_API_KEY": "k", providerVariable: "openai"}, "openai"},
 		{map[string]string{providerVariable: "openai", modelVariable: "qwen3"}, "openai/qwen3"},
 		{map[string]string{configVariable: "settings.yaml"}, ""},

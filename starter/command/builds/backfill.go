@@ -30,7 +30,7 @@ func backfillCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backfill", Short: "extract again from old sessions, with the worker's current extractor",
 		Example: "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\n" +
-			"starter backfill --project demo --extractor rules/worth-v3 --dry-run",
+			"starter backfill --project demo --extractor rules/worth-v4 --dry-run",
 	}
 	f := cmd.Flags()
 	o := &backfillOptions{flags: f}

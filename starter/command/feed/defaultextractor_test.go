@@ -24,5 +24,5 @@ func TestDefaultExtractor(t *testing.T) {
 	require.Contains(t, c.Run("facts", "--user", c.Project).Out, "We focus our unit tests")
 	replayed := commandtest.Decode[build.Replayed](t, c.Run("builds", "replay", c.BuildsOf(t, "s")[0], "-o", "json"))
 	require.Empty(t, replayed.Differences)
-	require.Equal(t, []string{"the answers are computed again: rules/worth-v3 needs no model"}, replayed.Notes)
+	require.Equal(t, []string{"the answers are computed again: rules/worth-v4 needs no model"}, replayed.Notes)
 }

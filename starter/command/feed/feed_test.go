@@ -317,10 +317,10 @@ func TestDoctorNamesTheModel(t *testing.T) {
 		want  string
 	}{
 		{"openai/gpt-4.1-mini", nil, "openai/gpt-4.1-mini made the latest build"},
-		{"rules/worth-v3", nil, "rules/worth-v3 made the latest build (offline; for a better one: starter help configuration)"},
+		{"rules/worth-v4", nil, "rules/worth-v4 made the latest build (offline; for a better one: starter help configuration)"},
 		{
-			"rules/worth-v3", map[string]string{"OPENAI_API_KEY": "k"},
-			"rules/worth-v3 made the latest build (offline; OPENAI_API_KEY is set but not used: start the worker with AXIOMMIND_MODEL_PROVIDER=openai)",
+			"rules/worth-v4", map[string]string{"OPENAI_API_KEY": "k"},
+			"rules/worth-v4 made the latest build (offline; OPENAI_API_KEY is set but not used: start the worker with AXIOMMIND_MODEL_PROVIDER=openai)",
 		},
 	} {
 		a := &command.App{Getenv: func(name string) string { return tt.env[name] }}
