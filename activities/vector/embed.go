@@ -31,12 +31,12 @@ const probeText = "hello"
 
 // embedAll returns a vector or an error for each text. It returns a single error if no particular text is at fault. The
 // state of all texts is then unknown. If the embedder refuses a batch, the batch is halved until the texts at fault are
-// found.
+// found: such a text is refused before and after another one is accepted.
 func embedAll(ctx context.Context, e Embedder, texts []string) (vectors [][]float32, faults []error, err error) {
 	vectors, faults = make([][]float32, len(texts)), make([]error, len(texts))
 	innocent := false
-	var embed func(lo, hi int) error
-	embed = func(lo, hi int) error {
+	var embed func(lo, hi int, again bool) error
+	embed = func(lo, hi int, again bool) error {
 		if lo == hi {
 			return nil
 		}
@@ -49,23 +49,26 @@ func embedAll(ctx context.Context, e Embedder, texts []string) (vectors [][]floa
 		if !refusal(err) || ctx.Err() != nil {
 			return err
 		}
-		if !innocent {
+		if again {
+			faults[lo] = err
+			return nil
+		}
+		if !innocent || hi-lo == 1 {
 			if _, probeErr := e.Embed(ctx, []string{probeText}); probeErr != nil {
 				return err
 			}
 			innocent = true
 		}
 		if hi-lo == 1 {
-			faults[lo] = err
-			return nil
+			return embed(lo, hi, true) // The key may have been accepted only since the refusal.
 		}
 		middle := lo + (hi-lo)/2
-		if err := embed(lo, middle); err != nil {
+		if err := embed(lo, middle, false); err != nil {
 			return err
 		}
-		return embed(middle, hi)
+		return embed(middle, hi, false)
 	}
-	if err := embed(0, len(texts)); err != nil {
+	if err := embed(0, len(texts), false); err != nil {
 		return nil, nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
 	}
 	return vectors, faults, nil

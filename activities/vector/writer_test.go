@@ -62,6 +62,45 @@ func TestRefusedTextFailsAlone(t *testing.T) {
 	require.Equal(t, 5, b.count(t, "red"))
 }
 
+// moody is an embedder that does not accept its key in the request of a number.
+type moody struct {
+	*words
+	asked, refused int
+}
+
+func (m *moody) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if m.asked++; m.asked == m.refused {
+		return nil, refused{errors.New("unknown key")}
+	}
+	return m.words.Embed(ctx, texts)
+}
+
+// No text is blamed for a key that was refused, although the next request was accepted: only for itself.
+func TestMendedEmbedderBlamesNoText(t *testing.T) {
+	t.Parallel()
+	texts := []string{"a", "b", "poison", "d", "e"}
+	all := &moody{words: &words{dims: 8, refuse: "poison"}}
+	_, _, err := embedAll(t.Context(), all, texts)
+	require.NoError(t, err)
+	for n := range all.asked {
+		vectors, faults, err := embedAll(t.Context(), &moody{words: &words{dims: 8, refuse: "poison"}, refused: n}, texts)
+		if err != nil { // A probe was refused.
+			require.ErrorContains(t, err, "not allowed", "request %d", n)
+			continue
+		}
+		for i, text := range texts {
+			require.Equal(t, text == "poison", faults[i] != nil, "request %d: %v", n, faults[i])
+			require.Equal(t, text != "poison", vectors[i] != nil, "request %d", n)
+		}
+	}
+	for _, texts := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}} {
+		vectors, faults, err := embedAll(t.Context(), &moody{words: &words{dims: 8}, refused: 1}, texts)
+		require.NoError(t, err)
+		require.NotContains(t, vectors, []float32(nil))
+		require.Equal(t, make([]error, len(texts)), faults)
+	}
+}
+
 // TestSeed12_4OutboxReconcile: pending and failed items are retried and end done, or with their failure recorded. An
 // outage is recorded once, does not count as an attempt, and is over as soon as the item is written.
 func TestSeed12_4OutboxReconcile(t *testing.T) {
