@@ -215,7 +215,8 @@ func repeatsOf(all []line, ranked []int) []repeated {
 	}
 	for n, i := range ranked {
 		for better, j := range ranked[:n] {
-			share := inCommon(said[n], said[better])
+			// Of the words of the shorter line, this share is in the other.
+			share := float64(inCommon(said[n], said[better])) / float64(max(1, min(len(said[n]), len(said[better]))))
 			out[i].better = max(out[i].better, share)
 			if j > i {
 				out[i].later = max(out[i].later, share)
@@ -242,9 +243,8 @@ func hashed(t string) []uint32 {
 	return slices.Compact(out)
 }
 
-// inCommon returns the share of the words of the shorter one of two texts that the other has, too.
-func inCommon(a, b []uint32) float64 {
-	both := 0
+// inCommon returns the number of words that two texts have in common.
+func inCommon(a, b []uint32) (both int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] < b[j]:
@@ -255,5 +255,5 @@ func inCommon(a, b []uint32) float64 {
 			both, i, j = both+1, i+1, j+1
 		}
 	}
-	return float64(both) / float64(max(1, min(len(a), len(b))))
+	return both
 }

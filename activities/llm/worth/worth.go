@@ -2,9 +2,8 @@
 //
 // Each line gets a score from its words, its form and its place by logistic regression, in talk that of its best sentence. Where
 // an agent works, a net with one hidden layer compares it with the scores of the lines around it, and with lines that repeat
-// its words. A line that passes
-// becomes an entry with that line as its evidence; its type comes from the same words. The weights are learned from sessions
-// that readers have labeled: see the directory labels and TestTrain.
+// its words. A line that passes becomes an entry with that line as its evidence; its type comes from the same words. The
+// weights are learned from sessions that readers have labeled: see the directory labels and TestTrain.
 package worth
 
 import (
@@ -133,17 +132,20 @@ func pick(w *weights, all []line, least float64, limit int) []found {
 		}
 	}
 	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	said := []map[string]bool{}
+	said := [][]uint32{}
 	out := []found{}
 	for _, i := range ranked {
 		if len(out) == limit {
 			break
 		}
-		set := setOf(all[i].text())
-		if slices.ContainsFunc(said, func(o map[string]bool) bool { return overlap(set, o) >= alike }) {
+		words := hashed(all[i].text())
+		if slices.ContainsFunc(said, func(other []uint32) bool {
+			both := inCommon(words, other)
+			return float64(both) >= alike*float64(max(1, len(words)+len(other)-both))
+		}) {
 			continue
 		}
-		said = append(said, set)
+		said = append(said, words)
 		f := found{line: &all[i], at: i, kind: kindOf(w, features(all, i), &all[i]), confidence: 0.5 + 0.5*(worth[i]-least)/(1-least)}
 		if _, answers := answered(all, f); !answers && width(f.text()) < leastWidth*f.work {
 			continue
@@ -188,25 +190,6 @@ func kindOf(w *weights, v []feature, s *line) kind {
 		}
 	}
 	return kinds[best]
-}
-
-func setOf(t string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range tokens(t) {
-		out[w] = true
-	}
-	return out
-}
-
-// overlap returns the share of words that two lines have in common.
-func overlap(a, b map[string]bool) float64 {
-	both := 0
-	for w := range a {
-		if b[w] {
-			both++
-		}
-	}
-	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
 // entryOf makes an entry of a found line.
