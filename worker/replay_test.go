@@ -244,7 +244,7 @@ func replayAnswers(t *testing.T, others int) {
 	keys := column(t, b.ClickHouse, "SELECT stream FROM events WHERE event_type = 'model_responded' AND build_id = ?", ids[2])
 	require.NotEmpty(t, keys)
 	for _, key := range keys {
-		require.NoError(t, b.ClickHouse.Exec(t.Context(), "INSERT INTO event_copies SELECT stream, seq, event_id FROM events_raw WHERE stream = ?", key))
+		require.NoError(t, b.ClickHouse.Exec(t.Context(), "INSERT INTO events_raw SELECT * REPLACE (toUInt64(18446744073709551615) AS precedence) FROM events_raw WHERE stream = ?", key))
 	}
 	_, err = build.Replay(t.Context(), b.ClickHouse, ids[2])
 	require.ErrorContains(t, err, "the log holds none with the recorded key")

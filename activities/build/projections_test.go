@@ -17,7 +17,6 @@ import (
 // tablesOfNone are the tables that no projector makes, and why.
 var tablesOfNone = map[string]string{
 	"events_raw":             "the log itself",
-	"event_copies":           "the copies in the log, which readers leave out",
 	"projection_offsets_raw": "how far the projectors are",
 	"schema_migrations":      "which migrations were applied",
 	"memory_files_raw":       "what was written to files last",

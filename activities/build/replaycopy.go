@@ -15,7 +15,7 @@ import (
 const maxCopied = 1000
 
 // logged are the events of the log without hidden copies.
-const logged = "events_raw FINAL WHERE (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies)"
+const logged = "events_raw FINAL WHERE " + eventlog.Shown
 
 // copyEvents copies the build's input into the scratch database. These are the events of its session before its first
 // own one, the messages that it stored, the recorded answers, and the known entries of other sessions that it gave

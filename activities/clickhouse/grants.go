@@ -125,7 +125,7 @@ func RolesOn(on cluster.Target) ([]Role, error) {
 const secretsTable = "erasure_secrets"
 
 // logTables are the tables that are no projections, and that nothing takes the place of.
-var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw", "erasing_raw"}
+var logTables = []string{"events_raw", "projection_offsets_raw", "erasing_raw"}
 
 // Grant makes the roles for the connection's database, or adds the missing rights to existing roles. The only right it
 // revokes is the one to read the secrets of erasures. Its user needs CREATE ROLE, and the rights themselves with grant

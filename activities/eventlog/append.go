@@ -336,7 +336,7 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 	for i, e := range events {
 		ids[i] = e.ID
 	}
-	// found holds the row that readers see at each position: the copy recorded first.
+	// found holds at each position the row that was recorded first, hidden or not.
 	type row struct {
 		sum      string
 		recorded time.Time
@@ -356,7 +356,7 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 		}
 		return nil
 	}
-	const inPlace = `SELECT seq, event_id, checksum, recorded_at FROM events_raw WHERE stream = ? AND seq BETWEEN ? AND ?`
+	const inPlace = `SELECT seq, event_id, checksum, recorded_at FROM events_raw WHERE stream = ? AND seq BETWEEN ? AND ? AND ` + Shown
 	const twice = `SELECT toUInt64(0) AS seq, event_id, '' AS checksum, toDateTime64(0, 6, 'UTC') AS recorded_at
 		FROM events_raw WHERE event_id IN ? GROUP BY event_id HAVING count() > 1`
 	sql, args := inPlace, []any{stream, events[0].Seq, events[len(events)-1].Seq}

@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 	conform(t, map[string]conformance{
 		"append and read":                    testAppendAndRead,
 		"duplicate append":                   testDuplicateAppend,
+		"hidden place":                       testHiddenPlace,
 		"same key twice in a batch":          testSameKeyInBatch,
 		"same key in another stream":         testOtherStream,
 		"concurrent appenders, same keys":    concurrentSame(3, 2),

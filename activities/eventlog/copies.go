@@ -3,29 +3,33 @@ package eventlog
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
+	"axiommind/schema"
 )
-
-// The view events_displaced finds the places of hidden copies by reading all ids. The table event_copies contains the
-// known ones, and readers leave them out.
 
 // HideCopies looks for events that are stored at two places, hides all but the first recorded one from readers, and
 // returns how many places it has hidden. Appends hide the copies that they make themselves. Others exist only if the
 // server lost its tokens and the writer died at the same moment. HideCopies reads the ids of all events: 0.1 s per
 // million.
 func (s *Store) HideCopies(ctx context.Context) (int, error) {
-	found, err := s.displaced(ctx, "SELECT stream, seq, event_id FROM events_displaced WHERE NOT "+isCopy)
+	found, err := s.displaced(ctx, "SELECT stream, seq, event_id FROM events_displaced")
+	hidden := 0
 	if err == nil {
-		err = s.hide(ctx, found)
+		hidden, err = s.hide(ctx, found)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("hide copies of events: %w", err)
+		err = fmt.Errorf("hide copies of events: %w", err)
 	}
-	return len(found), nil
+	return hidden, err
 }
+
+// maxHidden is how many places a statement hides.
+const maxHidden = 200
 
 // hideCopies hides the copies of the events, and returns the ids of those that have any.
 func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) {
@@ -33,7 +37,8 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.displaced(ctx, "SELECT DISTINCT stream, seq, event_id FROM events_raw WHERE event_id IN ?", clickhouse.Set(ids))
+	all, err := s.displaced(ctx, `SELECT stream, seq, event_id FROM events_raw WHERE event_id IN ?
+		GROUP BY stream, seq, event_id HAVING max(precedence) != ?`, clickhouse.Set(ids), uint64(hidingPrecedence))
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +49,8 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 			copies, copied = append(copies, p), append(copied, p.id)
 		}
 	}
-	return copied, s.hide(ctx, copies)
+	_, err = s.hide(ctx, copies)
+	return copied, err
 }
 
 func (s *Store) displaced(ctx context.Context, sql string, args ...any) ([]position, error) {
@@ -53,13 +59,28 @@ func (s *Store) displaced(ctx context.Context, sql string, args ...any) ([]posit
 	return out, err
 }
 
-func (s *Store) hide(ctx context.Context, copies []position) error {
-	if len(copies) == 0 {
-		return nil
+// hide writes a row without text at each place, with the precedence that hides it, and returns how many places it has
+// hidden. Readers that do without FINAL see the event's type, project and time in it. A text would come back if its
+// erasure ran at the same time.
+func (s *Store) hide(ctx context.Context, copies []position) (int, error) {
+	hidden := 0
+	for chunk := range slices.Chunk(copies, maxHidden) {
+		if err := s.hideSome(ctx, chunk); err != nil {
+			return hidden, err
+		}
+		hidden += len(chunk)
 	}
-	ctx, cancel := s.db.Request(ctx, clickhouse.Settings{"async_insert": 0})
+	return hidden, nil
+}
+
+func (s *Store) hideSome(ctx context.Context, copies []position) error {
+	ctx, cancel := s.db.Request(ctx, clickhouse.Settings{"async_insert": 0, "insert_deduplicate": 0, "max_query_size": 16 << 20, "max_threads": 1})
 	defer cancel()
-	return clickhouse.InsertBlock(ctx, s.db.Conn, `INSERT INTO event_copies (stream, seq, event_id)`, len(copies), func(b driver.Batch, i int) error {
-		return b.Append(copies[i].stream, copies[i].seq, copies[i].id)
-	})
+	args := append(make([]any, 0, 2+3*len(copies)), uint64(hidingPrecedence), schema.HashText(""))
+	for _, p := range copies {
+		args = append(args, p.stream, p.seq, p.id)
+	}
+	return s.db.Conn.Exec(ctx, `INSERT INTO events_raw SELECT * REPLACE (toUInt64(?) AS precedence, ? AS checksum, '' AS payload_json,
+			toUInt32(0) AS payload_bytes, '' AS payload_redacted, '' AS heading, '' AS message_index)
+		FROM events_raw FINAL WHERE (stream, seq, event_id) IN (`+strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(copies)), ", ")+`)`, args...)
 }

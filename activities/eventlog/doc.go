@@ -19,9 +19,9 @@
 //     the server died in between or the rows were erased later. Append then tries the next token.
 //   - The server remembers 10,000 tokens. Rows may be stored twice if a block arrives later than that, if the server
 //     does not deduplicate, or if one key is appended to two streams at once. The append that reads such a copy back
-//     notes all copies of the event but the first recorded one in the table event_copies, before it returns. Every
-//     read of this package and the view events leave these out. [Store.HideCopies] looks for copies whose writer died
-//     before it could note them. Two faults remain possible: a hidden copy leaves a gap in its stream, and an attempt
+//     hides all copies of the event but the first recorded one, before it returns: it puts a row without text at their
+//     places, whose precedence replaces all others there. Every read of this package and the view events leave out such
+//     rows. [Store.HideCopies] looks for copies whose writer died before it could hide them. Two faults remain possible: a hidden copy leaves a gap in its stream, and an attempt
 //     that is more than 10,000 inserts late takes the place of its own retry.
 //
 // A read of the view costs only the rows that it selects. Filters by stream and position use the primary index. A page

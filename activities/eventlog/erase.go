@@ -36,7 +36,7 @@ func NewEraser(conn driver.Conn, erasureID string) *Eraser { return &Eraser{conn
 type Replacement struct{ Old, New schema.Event }
 
 // erasedTables are the tables of the log that name streams.
-var erasedTables = []string{"events_raw", "event_copies", "projection_offsets_raw"}
+var erasedTables = []string{"events_raw", "projection_offsets_raw"}
 
 const (
 	// pollMutation and pollParts are the longest pauses between two looks for mutations and for old parts.

@@ -79,8 +79,78 @@ func TestI7NoDuplicateShows(t *testing.T) {
 		require.Equal(t, "a 3 k2 2", show(got.Events[1]))
 	}
 	require.NoError(t, conn.Exec(t.Context(), `OPTIMIZE TABLE events_raw FINAL`))
+	s := eventlog.New(conn, eventlog.Options{})
+	hidden, err = s.HideCopies(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, hidden, "they stay hidden")
+	var read []string
+	for _, e := range collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{})) {
+		read = append(read, show(e))
+	}
+	require.ElementsMatch(t, want, read)
 	require.EqualValues(t, len(want), count(t, conn, `SELECT count() FROM events`))
 	require.EqualValues(t, len(want), count(t, conn, `SELECT count() FROM event_dedup`))
+}
+
+// A hidden place stays hidden, and its event where it was, whatever arrives there later. If the other place is gone, the event
+// is not stored, and can be appended again.
+func testHiddenPlace(t *testing.T, conn driver.Conn, s *eventlog.Store) {
+	forge(t, conn, "a", 1, "k", `"secret"`, 2000)
+	forge(t, conn, "b", 1, "k", `"secret"`, 3000)
+	hide := func(want int) {
+		hidden, err := s.HideCopies(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, hidden)
+	}
+	look := func(want string) {
+		var streams []string
+		for _, e := range collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{})) {
+			streams = append(streams, e.Stream)
+		}
+		require.Equal(t, want, strings.Join(streams, " "))
+		require.EqualValues(t, len(streams), count(t, conn, `SELECT count() FROM events`))
+	}
+	hide(1)
+	look("a")
+	forge(t, conn, "b", 1, "k", `"secret"`, 1000)
+	hide(0)
+	look("a")
+	got, err := s.Append(t.Context(), "c", []schema.Event{event("k", "secret")})
+	require.NoError(t, err)
+	require.Zero(t, got.New)
+	require.Equal(t, "a", got.Events[0].Stream)
+	look("a")
+
+	eraser := eventlog.NewEraser(conn, "e")
+	require.NoError(t, eraser.DeleteRows(t.Context(), "events_raw", "stream = 'a'"))
+	look("")
+	_, err = s.Get(t.Context(), got.Events[0].ID)
+	require.ErrorIs(t, err, eventlog.ErrNotFound)
+	got, err = s.Append(t.Context(), "c", []schema.Event{event("k", "secret")})
+	require.NoError(t, err)
+	require.Equal(t, 1, got.New)
+	look("c")
+}
+
+// Any number of copies is hidden, and their text is gone with the next merge.
+func TestManyCopiesAreHidden(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t)
+	const n = 450
+	for _, place := range []string{`'a/\'\\', number + 1`, "'b', number + 1"} {
+		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw (* EXCEPT (heading, message_index)) SELECT toString(number), `+place+`, 'test', now64(6),
+			'forger', '', '', '', toString(number), '"secret"', 8, '', 'normal', ?, fromUnixTimestamp64Micro(1, 'UTC'), 1000
+			FROM numbers(?) SETTINGS insert_deduplicate = 0`, schema.HashText(`"secret"`), n))
+	}
+	s := eventlog.New(conn, eventlog.Options{})
+	hidden, err := s.HideCopies(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, n, hidden)
+	require.EqualValues(t, n, count(t, conn, `SELECT count() FROM events WHERE startsWith(stream, 'a/')`))
+	require.EqualValues(t, n, count(t, conn, `SELECT count() FROM events`))
+	require.NoError(t, conn.Exec(t.Context(), `OPTIMIZE TABLE events_raw FINAL`))
+	require.EqualValues(t, n, count(t, conn, `SELECT count() FROM events_raw WHERE payload_json != ''`))
+	require.Len(t, collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{})), n)
 }
 
 // TestI7DisputedAppend is a server that keeps both of two blocks with one token.

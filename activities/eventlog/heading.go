@@ -61,7 +61,7 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 		}
 		all = append(all, h)
 		return nil
-	}, `SELECT event_id, build_id, seq, ts, checksum, payload_bytes, heading, `+isCopy+`
+	}, `SELECT event_id, build_id, seq, ts, checksum, payload_bytes, heading, NOT `+Shown+`
 		FROM events_raw FINAL WHERE stream = ? AND event_type = ? ORDER BY seq, event_id`, stream, schema.SessionIngested)
 	if err != nil {
 		return nil, fmt.Errorf("read headings of %q: %w", stream, err)
@@ -88,7 +88,7 @@ func (s *Store) Totals(ctx context.Context, streams []string) (map[string]Total,
 		*total = Total{int(messages), int(tokens)}
 		return err
 	}), `SELECT stream, sum(JSONExtractUInt(heading, 2)), sum(JSONExtractUInt(heading, 4)) FROM events_raw FINAL
-		WHERE stream IN ? AND event_type = ? AND NOT `+isCopy+` GROUP BY stream`, clickhouse.Set(streams), schema.SessionIngested)
+		WHERE stream IN ? AND event_type = ? AND `+Shown+` GROUP BY stream`, clickhouse.Set(streams), schema.SessionIngested)
 	if err != nil {
 		return nil, fmt.Errorf("count the messages of %d sessions: %w", len(streams), err)
 	}
@@ -289,7 +289,7 @@ func (s *Store) messages(ctx context.Context, headings []Heading, each func(Head
 			}
 			each(h, index)
 			return nil
-		}, `SELECT stream, seq, event_id, message_index FROM events_raw FINAL WHERE stream = ? AND seq IN ?`,
+		}, `SELECT stream, seq, event_id, message_index FROM events_raw FINAL WHERE stream = ? AND seq IN ? AND `+Shown,
 			headings[0].Stream, clickhouse.Set(seqs))
 		if err == nil && len(wanted) > 0 {
 			err = fmt.Errorf("%d of %d events: %w", len(wanted), len(chunk), ErrNotFound)

@@ -40,6 +40,7 @@ func TestOneShard(t *testing.T) {
 		"token spent by a dying server":   testSpentToken,
 		"page boundaries":                 pageBoundaries([]int{pageBoundary + 1}, 1<<20),
 		"selections":                      testSelections,
+		"hidden place":                    testHiddenPlace,
 	})
 	t.Run("tables", func(t *testing.T) {
 		t.Parallel()

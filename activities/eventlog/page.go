@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -109,8 +110,12 @@ type page struct {
 	more bool
 }
 
-// isCopy is the SQL condition of a row that is a hidden copy of an event.
-const isCopy = `(stream, seq, event_id) IN (SELECT stream, seq, event_id FROM event_copies)`
+// hidingPrecedence is the precedence of a row at the place of a hidden copy. It replaces all others there.
+const hidingPrecedence = math.MaxUint64
+
+// Shown is the SQL condition of a row of events_raw FINAL that is no hidden copy of an event. It belongs in WHERE: in
+// PREWHERE it would be asked before FINAL, and show the copy.
+const Shown = `precedence != 18446744073709551615`
 
 // A selection of a stream of up to shortRows events, none with a payload larger than shortPayload bytes, is read by one
 // plain query. These limits bound the size of such a page as DefaultPageBytes does.
@@ -160,7 +165,7 @@ func (s *Store) small(ctx context.Context, size int64, take func(e schema.Event,
 			return err
 		}
 		return take(e, int64(bytes) > size, hidden == 1)
-	}, `SELECT `+eventColumns("if(payload_bytes > ?, '', payload_json)", "if(payload_bytes > ?, '', payload_redacted)")+`, payload_bytes, `+isCopy+`
+	}, `SELECT `+eventColumns("if(payload_bytes > ?, '', payload_json)", "if(payload_bytes > ?, '', payload_redacted)")+`, payload_bytes, NOT `+Shown+`
 		FROM events_raw `+where, append([]any{size, size}, args...)...)
 }
 
@@ -204,7 +209,7 @@ func (s *Store) measured(ctx context.Context, sel selection, after position) (pa
 			WINDOW w AS (ORDER BY stream, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 		)
 	) AS page
-	SELECT `+eventColumns("payload_json", "payload_redacted")+`, `+isCopy+`, page.2
+	SELECT `+eventColumns("payload_json", "payload_redacted")+`, NOT `+Shown+`, page.2
 	FROM events_raw FINAL WHERE `+where+` AND `+bound+` ORDER BY stream, seq, event_id`, args...)
 	return p, err
 }
@@ -238,9 +243,34 @@ func keepFirst(out map[string]location, id string, p location) bool {
 	return true
 }
 
+// sighted has the places of events by id, each with the highest precedence of its rows.
+type sighted map[string][]location
+
+func (s sighted) add(id string, p location) {
+	at := slices.IndexFunc(s[id], func(q location) bool { return q.stream == p.stream && q.seq == p.seq })
+	if at < 0 {
+		s[id] = append(s[id], p)
+		return
+	}
+	s[id][at].precedence = max(s[id][at].precedence, p.precedence)
+}
+
+// first returns the place at which readers see each event. An event whose places are all hidden has none.
+func (s sighted) first() map[string]location {
+	out := make(map[string]location, len(s))
+	for id, places := range s {
+		for _, p := range places {
+			if p.precedence != hidingPrecedence {
+				keepFirst(out, id, p)
+			}
+		}
+	}
+	return out
+}
+
 // places returns the places of the events by id.
 func (s *Store) places(ctx context.Context, ids []string) (map[string]location, error) {
-	out := make(map[string]location, len(ids))
+	all := sighted{}
 	for chunk := range slices.Chunk(ids, MaxIDs) {
 		err := s.db.Query(ctx, func(rows driver.Rows) error {
 			var id string
@@ -248,14 +278,14 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]location, 
 			if err := rows.Scan(&id, &p.stream, &p.seq, &p.precedence); err != nil {
 				return err
 			}
-			keepFirst(out, id, p)
+			all.add(id, p)
 			return nil
 		}, `SELECT event_id, stream, seq, precedence FROM events_raw WHERE event_id IN ?`, clickhouse.Set(chunk))
 		if err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return all.first(), nil
 }
 
 // endAndPlaces returns the highest position in the stream and the places of the events by id. The server reads the end
@@ -271,7 +301,7 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 		return last, found, err
 	}
 	var last uint64
-	out := map[string]location{}
+	all := sighted{}
 	err := s.db.Query(ctx, func(rows driver.Rows) error {
 		var found, streams []string
 		var seqs, precedences []uint64
@@ -279,13 +309,13 @@ func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (
 			return err
 		}
 		for i, id := range found {
-			keepFirst(out, id, location{streams[i], seqs[i], precedences[i]})
+			all.add(id, location{streams[i], seqs[i], precedences[i]})
 		}
 		return nil
 	}, `WITH (SELECT max(seq) FROM (`+LastPosition+`)) AS last
 		SELECT assumeNotNull(last), groupArray(event_id), groupArray(stream), groupArray(seq), groupArray(precedence)
 		FROM events_raw WHERE event_id IN ?`, stream, clickhouse.Set(ids))
-	return last, out, err
+	return last, all.first(), err
 }
 
 // bodies returns the events at the keys, which must be in order. A key without a row is skipped.

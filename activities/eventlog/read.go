@@ -99,7 +99,7 @@ func (s *Store) byID(ctx context.Context, ids []string) (map[string]schema.Event
 			}
 			return err
 		}, `SELECT `+eventColumns("payload_json", "payload_redacted")+`, precedence FROM events_raw FINAL
-			WHERE event_id IN ? AND (stream, seq) IN (SELECT stream, seq FROM events_raw WHERE event_id IN ?)`, wanted, wanted)
+			WHERE `+Shown+` AND event_id IN ? AND (stream, seq) IN (SELECT stream, seq FROM events_raw WHERE event_id IN ?)`, wanted, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -322,7 +322,7 @@ func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]sc
 			}
 			return err
 		}, `SELECT `+eventColumns("payload_json", "payload_redacted")+` FROM events_raw FINAL
-			WHERE stream = ? AND seq IN ? AND NOT `+isCopy+` ORDER BY seq`, stream, clickhouse.Set(chunk))
+			WHERE stream = ? AND seq IN ? AND `+Shown+` ORDER BY seq`, stream, clickhouse.Set(chunk))
 		if err == nil && len(events) != len(chunk) {
 			err = fmt.Errorf("%d of %d events: %w", len(events), len(chunk), ErrNotFound)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -89,7 +90,6 @@ func (r *search) acts(ctx context.Context, streams, types, ids []string, each fu
 		[]any{set, set, set}, each)
 }
 
-// events does without FINAL: a copy of an event in its place says nothing new, and the others are known as copies.
 func (r *search) events(ctx context.Context, streams, types []string, where string, args []any, each func(schema.Event) error) error {
 	return clickhouse.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var e schema.Event
@@ -97,8 +97,8 @@ func (r *search) events(ctx context.Context, streams, types []string, where stri
 			return err
 		}
 		return each(e)
-	}, `SELECT event_id, event_type, ts, payload_json FROM events_raw PREWHERE stream IN ? AND event_type IN ?
-		WHERE `+where+` AND (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies)
+	}, `SELECT event_id, event_type, ts, payload_json FROM events_raw FINAL PREWHERE stream IN ? AND event_type IN ?
+		WHERE `+where+` AND `+eventlog.Shown+`
 		ORDER BY stream, seq`,
 		append([]any{clickhouse.Set(streams), clickhouse.Set(types)}, args...)...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -188,8 +189,8 @@ SELECT memory FROM (
 LEFT JOIN (
 	SELECT name, max(g.at) AS at FROM last_dreams AS d
 	INNER JOIN (
-		SELECT event_id, fromUnixTimestamp64Micro(toInt64(bitNot(max(precedence))), 'UTC') AS at FROM events_raw
-		WHERE event_id IN (SELECT gathered FROM last_dreams) GROUP BY event_id
+		SELECT event_id, fromUnixTimestamp64Micro(toInt64(bitNot(maxIf(precedence, ` + eventlog.Shown + `))), 'UTC') AS at FROM events_raw
+		WHERE event_id IN (SELECT gathered FROM last_dreams) GROUP BY event_id HAVING countIf(` + eventlog.Shown + `) > 0
 	) AS g ON g.event_id = d.gathered
 	WHERE d.date >= toString(toDate(g.at + toIntervalSecond(?)))
 	GROUP BY name

@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/clickhouse"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/spans"
 	"axiommind/activities/task"
@@ -97,7 +98,7 @@ func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]I
 			*item, err = titleItem(event)
 		}
 		return err
-	}), `SELECT event_id, event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
+	}), `SELECT event_id, event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+eventlog.Shown+` AND `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read task titles: %w", err)
 	}

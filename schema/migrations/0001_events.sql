@@ -1,4 +1,4 @@
--- The event log. Everything else is a projection of it. Rows are only ever inserted, a batch is one block
+-- The event log. Everything else is a projection of it. Rows are only ever inserted. A batch is one block
 -- with one deduplication token, and every column is computed by the client: the same batch gives the same rows.
 CREATE TABLE IF NOT EXISTS events_raw
 (
@@ -19,7 +19,8 @@ CREATE TABLE IF NOT EXISTS events_raw
     sensitivity      LowCardinality(String),
     checksum         String,
     recorded_at      DateTime64(6, 'UTC'),
-    -- Of two copies of an event the one recorded first stays: ReplacingMergeTree keeps the highest.
+    -- Of two rows at one place the one recorded first stays: ReplacingMergeTree keeps the highest. A row with the
+    -- highest of all hides the place: its event is shown at another one.
     precedence       UInt64,
     -- Of session_ingested events, so that the messages wanted are found, and known ones recognized, without
     -- reading texts, both as JSON: the index of the first message, how many there are, whether one is a tool's, and an
@@ -41,39 +42,32 @@ SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000,
          deduplicate_merge_projection_mode = 'rebuild',
          old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
 
--- Copies of an event that stand elsewhere than the one recorded first. Appends leave none, unless the server
--- forgets their tokens. This view reads all ids, in the order of by_id.
+-- Copies of an event that stand elsewhere than the one recorded first and are not hidden yet. Appends leave none, unless
+-- the server forgets their tokens and the writer dies. This view reads all ids, in the order of by_id.
 CREATE OR REPLACE VIEW events_displaced AS
 SELECT place.1 AS stream, place.2 AS seq, event_id
 FROM
 (
-    SELECT event_id, groupUniqArray((stream, seq)) AS places,
-           argMin((stream, seq), (bitNot(precedence), stream, seq)) AS kept
-    FROM events_raw
-    WHERE event_id IN (SELECT event_id FROM events_raw GROUP BY event_id HAVING count() > 1)
+    SELECT event_id, groupArray((stream, seq)) AS places, argMin((stream, seq), (bitNot(first), stream, seq)) AS kept
+    FROM
+    (
+        SELECT event_id, stream, seq, max(precedence) AS first
+        FROM events_raw
+        WHERE event_id IN (SELECT event_id FROM events_raw GROUP BY event_id HAVING count() > 1)
+        GROUP BY event_id, stream, seq
+    )
+    WHERE first != 18446744073709551615
     GROUP BY event_id
 )
 ARRAY JOIN places AS place
 WHERE place != kept;
-
--- The copies that were found: by the append that made them, or by a check in the background. Readers leave
--- them out, so that a query costs what it selects.
-CREATE TABLE IF NOT EXISTS event_copies
-(
-    stream   String,
-    seq      UInt64,
-    event_id String
-)
-ENGINE = ReplacingMergeTree
-ORDER BY (stream, seq, event_id)
-SETTINGS old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
 
 -- What people and code read: no event twice.
 CREATE OR REPLACE VIEW events AS
 SELECT event_id, ts, event_type, actor, session_id, payload_json, payload_redacted, sensitivity,
        checksum, build_id, recorded_at AS created_at, stream, seq, dedupe_key, project, recorded_at
 FROM events_raw FINAL
-WHERE (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies);
+WHERE precedence != 18446744073709551615;
 
 CREATE OR REPLACE VIEW event_dedup AS
 SELECT dedupe_key, event_id, ts, event_type

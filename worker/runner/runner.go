@@ -192,7 +192,7 @@ func stop(workers []worker.Worker) {
 	wait.Wait()
 }
 
-// hideEvery is how often a worker looks for hidden copies of events. There are none unless the database has failed.
+// hideEvery is how often a worker looks for copies of events to hide. There are none unless the database has failed.
 const hideEvery = 24 * time.Hour
 
 func hideCopies(ctx context.Context, log *projection.Store, logger *slog.Logger) {

@@ -109,7 +109,7 @@ func TestShardingKeys(t *testing.T) {
 			}
 		}
 	}
-	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "erasing_raw", "usage_raw"} {
+	for _, table := range []string{"events_raw", "projection_offsets_raw", "erasing_raw", "usage_raw"} {
 		require.Equal(t, "cityHash64(stream)", keys[table], table)
 	}
 	require.Equal(t, "cityHash64(project)", keys["entries_raw"])

@@ -18,10 +18,6 @@ GRANT ON CLUSTER memory SELECT, INSERT ON axiom.events_raw TO axiommind_worker;
 
 GRANT ON CLUSTER memory SELECT, INSERT ON axiom.events_raw_local TO axiommind_worker;
 
-GRANT ON CLUSTER memory SELECT, INSERT ON axiom.event_copies TO axiommind_worker;
-
-GRANT ON CLUSTER memory SELECT, INSERT ON axiom.event_copies_local TO axiommind_worker;
-
 GRANT ON CLUSTER memory SELECT, INSERT ON axiom.projection_offsets_raw TO axiommind_worker;
 
 GRANT ON CLUSTER memory SELECT, INSERT ON axiom.projection_offsets_raw_local TO axiommind_worker;
@@ -168,10 +164,6 @@ GRANT ON CLUSTER memory SELECT, INSERT ON axiom.events_raw TO axiommind_eraser;
 
 GRANT ON CLUSTER memory SELECT, INSERT ON axiom.events_raw_local TO axiommind_eraser;
 
-GRANT ON CLUSTER memory SELECT, INSERT ON axiom.event_copies TO axiommind_eraser;
-
-GRANT ON CLUSTER memory SELECT, INSERT ON axiom.event_copies_local TO axiommind_eraser;
-
 GRANT ON CLUSTER memory SELECT, INSERT ON axiom.projection_offsets_raw TO axiommind_eraser;
 
 GRANT ON CLUSTER memory SELECT, INSERT ON axiom.projection_offsets_raw_local TO axiommind_eraser;
@@ -291,10 +283,6 @@ GRANT ON CLUSTER memory SELECT, INSERT ON axiom.erasure_secrets_local TO axiommi
 GRANT ON CLUSTER memory ALTER DELETE, OPTIMIZE ON axiom.events_raw TO axiommind_eraser;
 
 GRANT ON CLUSTER memory ALTER DELETE, OPTIMIZE ON axiom.events_raw_local TO axiommind_eraser;
-
-GRANT ON CLUSTER memory ALTER DELETE, OPTIMIZE ON axiom.event_copies TO axiommind_eraser;
-
-GRANT ON CLUSTER memory ALTER DELETE, OPTIMIZE ON axiom.event_copies_local TO axiommind_eraser;
 
 GRANT ON CLUSTER memory ALTER DELETE, OPTIMIZE ON axiom.projection_offsets_raw TO axiommind_eraser;
 

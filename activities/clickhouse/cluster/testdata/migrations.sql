@@ -45,32 +45,32 @@ FROM
 (
     SELECT
         event_id,
-        groupUniqArray((stream, seq)) AS places,
-        argMin((stream, seq), (bitNot(precedence), stream, seq)) AS kept
-    FROM events_raw
-    WHERE event_id IN (
-        SELECT event_id
+        groupArray((stream, seq)) AS places,
+        argMin((stream, seq), (bitNot(first), stream, seq)) AS kept
+    FROM
+    (
+        SELECT
+            event_id,
+            stream,
+            seq,
+            max(precedence) AS first
         FROM events_raw
-        GROUP BY event_id
-        HAVING count() > 1
+        WHERE event_id IN (
+            SELECT event_id
+            FROM events_raw
+            GROUP BY event_id
+            HAVING count() > 1
+        )
+        GROUP BY
+            event_id,
+            stream,
+            seq
     )
+    WHERE first != 18446744073709551615
     GROUP BY event_id
 )
 ARRAY JOIN places AS place
 WHERE place != kept;
-
-CREATE TABLE IF NOT EXISTS event_copies_local ON CLUSTER memory
-(
-    `stream` String,
-    `seq` UInt64,
-    `event_id` String
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
-ORDER BY (stream, seq, event_id)
-SETTINGS replicated_deduplication_window = 0, old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
-
-CREATE TABLE IF NOT EXISTS event_copies ON CLUSTER memory AS event_copies_local
-ENGINE = Distributed('memory', 'axiom', 'event_copies_local', cityHash64(stream));
 
 CREATE OR REPLACE VIEW events ON CLUSTER memory
 AS SELECT
@@ -92,13 +92,7 @@ AS SELECT
     recorded_at
 FROM events_raw
 FINAL
-WHERE (stream, seq, event_id) NOT IN (
-    SELECT
-        stream,
-        seq,
-        event_id
-    FROM event_copies
-);
+WHERE precedence != 18446744073709551615;
 
 CREATE OR REPLACE VIEW event_dedup ON CLUSTER memory
 AS SELECT
