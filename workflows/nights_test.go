@@ -48,7 +48,7 @@ type nightBench struct {
 
 func newNightBench(t *testing.T) *nightBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	zone, err := time.LoadLocation("Asia/Seoul")
 	require.NoError(t, err)
 	b := &nightBench{

@@ -26,7 +26,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // newLogs returns a function that opens logs over one database. Each is like another process: it remembers nothing.
 func newLogs(t testing.TB) func() *projection.Store {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	return func() *projection.Store { return projection.New(conn, eventlog.Options{}) }
 }
 
@@ -238,7 +238,7 @@ func TestListRefusesGiants(t *testing.T) {
 // To a list that is done nothing is added, however much it is. Its summary counts its outcomes.
 func TestDoneListStays(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	logs := func() *projection.Store { return projection.New(conn, eventlog.Options{}) }
 	to, err := List(t.Context(), logs().Store, "b", noon)
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func TestBackfillChooses(t *testing.T) {
 // older than asked for. It is chosen with the tools that were used last, and once, whatever the page holds.
 func backfillChooses(t *testing.T, pages ...int) {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	now := schema.Extractor{Provider: "p", Model: "m", PromptVersion: "v2", PromptHash: "h2", SchemaVersion: "1"}
 	with := func(change func(*schema.Extractor)) schema.Extractor {

@@ -70,7 +70,7 @@ func finished(status schema.BuildStatus, extractor string) *schema.BuildFinished
 func TestI4Builds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log, projector := projection.New(conn, eventlog.Options{}), build.NewProjector(conn)
 
 	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {
@@ -154,7 +154,7 @@ func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver
 // The end of a build is one insert, whichever page its start was in.
 func TestOneInsert(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t))}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	projector := build.NewProjector(conn)
 	for _, event := range buildEvents(t, 2, schema.BuildSuccess) {
 		conn.queries, conn.inserts = 0, 0

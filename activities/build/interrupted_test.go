@@ -20,7 +20,7 @@ import (
 // running ones: on each page, whichever sessions are running.
 func TestListInterrupted(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	var runs []selectedRun
 	for i, status := range []schema.BuildStatus{
 		schema.BuildFailed, schema.BuildRunning, schema.BuildRunning, schema.BuildRunning, schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning,

@@ -16,7 +16,7 @@ import (
 // manyBuilds stores builds of half as many sessions, of which a fifth failed.
 func manyBuilds(b *testing.B, n int) driver.Conn {
 	b.Helper()
-	conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+	conn := stacktest.Migrated(b)
 	var runs []selectedRun
 	for i := range n {
 		r := selectedRun{

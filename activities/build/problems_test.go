@@ -68,7 +68,7 @@ func (s *scene) event(eventType, buildID string, payload any) schema.Event {
 func TestI8Problems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
 	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
@@ -256,7 +256,7 @@ func TestRetryCommandsSurviveTheShell(t *testing.T) {
 // A build that asked about the halves of a window, or for a repair of its answer, says so of itself.
 func TestProblemsThatTheBuildSawTo(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	s := &scene{t: t, log: projection.New(conn, eventlog.Options{}), SessionKey: session}
 	id := build.ID(session, 1)
 	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{BuildID: id, SessionKey: session, Ordinal: 1, Spec: spec})

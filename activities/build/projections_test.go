@@ -27,7 +27,7 @@ var tablesOfNone = map[string]string{
 // Every table belongs to one projector of the list, or to a part of one that says which rows are its own.
 func TestEveryTableHasItsProjection(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	there := map[string]bool{}
 	require.NoError(t, clickhouse.Query(t.Context(), conn, func(rows driver.Rows) error {
 		var name string

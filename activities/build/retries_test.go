@@ -20,7 +20,7 @@ import (
 // listed. A list that is done is not begun again, whatever has failed since.
 func TestListRetries(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	activities := func() *build.Activities { // like another process
 		a, err := build.NewActivities(projection.New(conn, eventlog.Options{}), conn, spec, nil)
 		require.NoError(t, err)

@@ -92,7 +92,7 @@ func TestSelectionTakesTheLatestFailures(t *testing.T) {
 // leaves alone those that failed for others. It names each session at most once, in one order, wherever it is resumed.
 func selectionTakesTheLatestFailures(t *testing.T, draws int) {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	round := 0
 	sharedtest.CheckFew(t, draws, func(t *rapid.T) {
 		round++
@@ -164,7 +164,7 @@ func selectionTakesTheLatestFailures(t *testing.T, draws int) {
 // A selection is narrowed by scope and time. A session with a build that is younger than the selection is left out.
 func TestSelectionIsNarrowed(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	run := func(project, user, agent, session string, day int) selectedRun {
 		return selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: session},
@@ -199,7 +199,7 @@ func TestSelectionIsNarrowed(t *testing.T) {
 // A build that is named is taken whatever failed, unless nothing can come of it: then the reason is said.
 func TestSelectionOfNamedBuilds(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	named := func(session string, ordinal int, status schema.BuildStatus, errType string) selectedRun {
 		return selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session},
@@ -254,7 +254,7 @@ func TestSelectionOfNamedBuilds(t *testing.T) {
 // an error.
 func TestSelectionByPrefixes(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	var runs []selectedRun
 	byStart := map[string][]string{}
 	for i := range 600 {
@@ -313,7 +313,7 @@ func TestCheckRetry(t *testing.T) {
 func TestSelectionOfPartialBuilds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	partial := func(session string, counts schema.BuildCounts) selectedRun {
 		return selectedRun{
@@ -381,7 +381,7 @@ func TestSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
 // left nothing to do. For a build that is named without force, or for an earlier one, the answer is the command to run.
 func selectionReachesWindowsGivenUpEarlier(t *testing.T, names []string) {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	for i, name := range names {
 		first := selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p " + name, User: name}, SessionID: name},
@@ -424,7 +424,7 @@ func selectionReachesWindowsGivenUpEarlier(t *testing.T, names []string) {
 // Builds are listed by their remedy, and by their start, to the microsecond.
 func TestListByClass(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	var runs []selectedRun
 	want := map[schema.FailureClass][]string{}
 	for i, errType := range append([]string{""}, failureTypes...) {
@@ -459,7 +459,7 @@ func TestListByClass(t *testing.T) {
 // A build reports which build it resumed, and the remedy.
 func TestAdvise(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	s := &scene{t: t, log: projection.New(conn, eventlog.Options{}), SessionKey: session}
 	id := build.ID(session, 2)
 	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{

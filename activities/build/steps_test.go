@@ -18,7 +18,7 @@ import (
 // The steps of dreams, rebuilds and passes of graduation are measured as those of builds are, from their own events.
 func TestStepsOfAllRuns(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	recorded := at.Add(4 * time.Second)
 	log, projector := projection.New(conn, eventlog.Options{Now: func() time.Time { return recorded }}), build.NewProjector(conn)
 	add := func(stream string, e schema.Event, payload any) {
@@ -66,7 +66,7 @@ func TestStepsOfAllRuns(t *testing.T) {
 // Days sum up the builds of a scope, and how long its queues waited.
 func TestDays(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p/'", User: "u'", Agent: "a"}, SessionID: "s"}
 	other := schema.SessionKey{Scope: schema.Scope{Project: "p/'", User: "u'", Agent: "a2"}, SessionID: "s"}
 	next := at.AddDate(0, 0, 1)

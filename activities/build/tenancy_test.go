@@ -20,7 +20,7 @@ func TestI10BuildsOfOneUser(t *testing.T) {
 // The builds of one user of a project are read as no other user's, and all of them are listed only on request.
 func buildsOfOneUser(t *testing.T, names []string) {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	var runs []selectedRun
 	for _, o := range stacktest.Owners(names) {
 		if o.Agent == "" {

@@ -38,7 +38,7 @@ type bench struct {
 
 func newBench(t testing.TB, windowBytes int) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	b := &bench{log: projection.New(conn, eventlog.Options{})}
 	model, err := llm.NewModel(t.Context(), llm.Config{Model: worth.Version})
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	b := &bench{t: t, conn: conn, log: projection.New(conn, eventlog.Options{})}
 	var err error
 	b.activities, err = NewActivities(b.log.Store, conn)

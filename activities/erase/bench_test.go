@@ -17,7 +17,7 @@ import (
 // user and project.
 func BenchmarkPlan(b *testing.B) {
 	for _, sessions := range []int{4, 410} {
-		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+		conn := stacktest.Migrated(b)
 		log := projection.New(conn, eventlog.Options{})
 		events := erasetest.Fill(b, log.Store, sessions)
 		for name, scope := range map[string]schema.ErasureScope{

@@ -20,7 +20,7 @@ import (
 // withLog sets the event log of the activities.
 func (a *Activities) withLog(t *testing.T) *Activities {
 	t.Helper()
-	a.conn = stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	a.conn = stacktest.Migrated(t)
 	a.eraser, a.log, a.unsigned = a.conn, projection.New(a.conn, eventlog.Options{}), true
 	return a
 }

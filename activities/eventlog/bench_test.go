@@ -32,14 +32,14 @@ func bulk(prefix string, from, n int) []schema.Event {
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{1000, 10_000} {
 		b.Run(fmt.Sprintf("batch=%d/log", size), func(b *testing.B) {
-			s := eventlog.New(database(b), eventlog.Options{})
+			s := eventlog.New(stacktest.Migrated(b), eventlog.Options{})
 			perSecond(b, size, func(n int) {
 				_, err := s.Append(b.Context(), "s", bulk("k", n, size))
 				require.NoError(b, err)
 			})
 		})
 		b.Run(fmt.Sprintf("batch=%d/writer", size), func(b *testing.B) {
-			s := eventlog.New(database(b), eventlog.Options{})
+			s := eventlog.New(stacktest.Migrated(b), eventlog.Options{})
 			perSecond(b, size, func(n int) {
 				stream := fmt.Sprint("s", n)
 				_, err := s.Append(eventlog.WithHead(b.Context(), stream, schema.StreamHead{Known: true}), stream, bulk("k", n, size))
@@ -47,7 +47,7 @@ func BenchmarkAppend(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("batch=%d/bare", size), func(b *testing.B) {
-			conn := database(b)
+			conn := stacktest.Migrated(b)
 			perSecond(b, size, func(n int) { insertBare(b, conn, bulk("k", n, size), n) })
 		})
 	}
@@ -141,7 +141,7 @@ func insertBare(b *testing.B, conn driver.Conn, events []schema.Event, from int)
 func BenchmarkAppendOne(b *testing.B) {
 	for _, held := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprintf("held=%d", held), func(b *testing.B) {
-			conn := database(b)
+			conn := stacktest.Migrated(b)
 			s := eventlog.New(conn, eventlog.Options{})
 			fill(b, conn, held)
 			for _, size := range []int{1, 1000} {
@@ -176,7 +176,7 @@ func fill(t testing.TB, conn driver.Conn, n int) {
 // BenchmarkReplay reads 100,000 events of 350 bytes in 100 streams, and the same rows by the bare client: one query,
 // with nothing compared or ordered.
 func BenchmarkReplay(b *testing.B) {
-	conn := database(b)
+	conn := stacktest.Migrated(b)
 	s := eventlog.New(conn, eventlog.Options{})
 	const streams, size = 100, 1000
 	for i := range streams {

@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -54,7 +55,7 @@ func TestConformance(t *testing.T) {
 // conform tries the promises on a real server. Each part has a database of its own, and leaves it sound (I7).
 func conform(t *testing.T, parts map[string]conformance) {
 	t.Helper()
-	conformOn(t, database, parts)
+	conformOn(t, stacktest.Migrated, parts)
 }
 
 func conformOn(t *testing.T, database func(testing.TB) driver.Conn, parts map[string]conformance) {

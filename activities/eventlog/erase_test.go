@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -19,7 +20,7 @@ const forgetful = time.Nanosecond
 // that has the streams in memory sees the erasure as soon as the audit stream records it.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	eraseAndReduce(t, database(t))
+	eraseAndReduce(t, stacktest.Migrated(t))
 }
 
 func eraseAndReduce(t *testing.T, conn driver.Conn) {
@@ -131,7 +132,7 @@ func TestTombstone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := database(t)
+			conn := stacktest.Migrated(t)
 			s, other := eventlog.New(conn, eventlog.Options{Lease: forgetful}), eventlog.New(conn, eventlog.Options{Lease: forgetful})
 			put := func(stream [3]string) error {
 				_, err := other.Append(t.Context(), stream[0], []schema.Event{of(stream[1], stream[2])})

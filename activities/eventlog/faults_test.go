@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -27,7 +28,7 @@ func forge(t *testing.T, conn driver.Conn, stream string, seq uint64, key, paylo
 // show an event once, and all show the same one.
 func TestI7NoDuplicateShows(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	// A merge would remove the duplicates by itself.
 	require.NoError(t, conn.Exec(t.Context(), "SYSTEM STOP MERGES events_raw"))
 	forge(t, conn, "a", 1, "k1", `1`, 1000)
@@ -156,7 +157,7 @@ func TestManyCopiesAreHidden(t *testing.T) {
 // TestI7DisputedAppend is a server that keeps both of two blocks with one token.
 func TestI7DisputedAppend(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	c := &flaky{Conn: conn}
 	c.before = func() error {
 		forge(t, conn, "s", 1, "other", `1`, 5)
@@ -180,7 +181,7 @@ func TestI7DisputedAppend(t *testing.T) {
 // TestViewUsesPrimaryKey keeps the view usable on a large log.
 func TestViewUsesPrimaryKey(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := eventlog.New(conn, eventlog.Options{})
 	for i := range 3 {
 		_, err := s.Append(t.Context(), fmt.Sprintf("s%d", i), events(fmt.Sprintf("s%d-", i), 5000))

@@ -19,6 +19,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/sharedtest"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -41,7 +42,7 @@ func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver
 // The only writer of a stream costs the server two requests for an append, and none for events that it has seen before.
 func TestHeadSparesRequests(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: database(t)}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	s := eventlog.New(conn, eventlog.Options{Lease: time.Hour})
 	requests := func(want int64, what string) {
 		t.Helper()
@@ -101,7 +102,7 @@ func TestHeadSparesRequests(t *testing.T) {
 // A writer that knows an old head, or whose memory is old, changes nothing (I7).
 func TestOldHead(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	a, b := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
 	old, err := a.Load(t.Context(), "p/a")
 	require.NoError(t, err)
@@ -131,7 +132,7 @@ func TestOldHead(t *testing.T) {
 // Who has read a stream that has grown since appends nothing made of it, whatever key it has, and begins again (I2).
 func TestAppendToGrownStream(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	a, b := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
 	head, err := a.Load(t.Context(), "p/a")
 	require.NoError(t, err)
@@ -171,7 +172,7 @@ func TestAppendToGrownStream(t *testing.T) {
 // A hidden copy stays hidden from the only writer of its stream.
 func TestHeadOfStreamWithCopies(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := eventlog.New(conn, eventlog.Options{})
 	_, err := s.Append(t.Context(), "p/a", events("k", 1))
 	require.NoError(t, err)
@@ -188,7 +189,7 @@ func TestHeadOfStreamWithCopies(t *testing.T) {
 // Long streams, and those with large events, are not kept in memory, and read the same.
 func TestHeadOfLongStream(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	for name, batch := range map[string][]schema.Event{
 		"p/many":  said("p/many", 700),
 		"p/large": append(said("p/large", 2), event("large", strings.Repeat("x", 3<<20)), event("after", 1)),
@@ -223,7 +224,7 @@ func TestHeadModel(t *testing.T) {
 // program without a memory (I2).
 func headModel(t *testing.T, draws int) {
 	t.Helper()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	run := 0
 	sharedtest.CheckFew(t, draws, func(r *rapid.T) {
 		run++
@@ -268,7 +269,7 @@ func contains(list []string, s string) bool {
 // A stream that is remembered as a whole stays so when a writer that does not know the head appends to it.
 func TestWhole(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: database(t)}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	s := eventlog.New(conn, eventlog.Options{Lease: time.Hour})
 	for range 2 {
 		n := int(s.Head("w/a").Seq)
@@ -304,7 +305,7 @@ func TestWhole(t *testing.T) {
 // Resumed work asks the server once for events that another attempt may have appended.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: database(t)}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	a, b := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
 	ctx, err := a.AsWriter(t.Context(), "p/a", schema.StreamHead{})
 	require.NoError(t, err)
@@ -327,7 +328,7 @@ func TestAgain(t *testing.T) {
 // they are.
 func TestEventsNameTheirRun(t *testing.T) {
 	t.Parallel()
-	s := eventlog.New(database(t), eventlog.Options{})
+	s := eventlog.New(stacktest.Migrated(t), eventlog.Options{})
 	given := said("s", 2)
 	given[0].BuildID, given[1].BuildID = "build", ""
 	var builds []string

@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
 // Headings list the messages in a session's events, in order and without copies, and lead to their payloads.
 func TestHeadings(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := eventlog.New(conn, eventlog.Options{PageRows: 2})
 	ingested := func(key, payload string) schema.Event {
 		e := event(key, 1)
@@ -105,7 +106,7 @@ func TestHeadings(t *testing.T) {
 // The server derives the right heading from a payload of 20 MB.
 func TestHeadingOfLargePayload(t *testing.T) {
 	t.Parallel()
-	s := eventlog.New(database(t), eventlog.Options{})
+	s := eventlog.New(stacktest.Migrated(t), eventlog.Options{})
 	messages := []schema.Message{{Role: schema.RoleTool, Kind: schema.KindToolResult, Key: "large", Text: strings.Repeat("0123456789", 2<<20)}}
 	for i := range 5000 {
 		messages = append(messages, schema.Message{Index: i + 1, Kind: schema.KindText, Key: fmt.Sprint(i), Text: "\"}],\\"})

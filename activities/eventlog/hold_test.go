@@ -12,13 +12,14 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/sharedtest"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
 // Held events are read like stored ones, cost nothing until they are stored, and then as much as one append.
 func TestHold(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: database(t)}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	s := eventlog.New(conn, eventlog.Options{Lease: time.Hour})
 	stored, err := s.Append(t.Context(), "h/a", events("a", 2))
 	require.NoError(t, err)
@@ -71,7 +72,7 @@ func keysOf(events []schema.Event) []string {
 // Events made of a stream that has grown meanwhile are not stored.
 func TestHoldOfAStreamThatGrows(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s, other := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
 	ctx := eventlog.WithHead(t.Context(), "h/b", schema.StreamHead{Known: true})
 	holding, held := s.Hold(ctx, "h/b")
@@ -95,7 +96,7 @@ func TestHoldOfAStreamThatGrows(t *testing.T) {
 // An erasure in between: the held events may repeat the text that it erases, so they are made again.
 func TestHoldWhileSomethingIsErased(t *testing.T) {
 	t.Parallel()
-	s := eventlog.New(database(t), eventlog.Options{Lease: forgetful})
+	s := eventlog.New(stacktest.Migrated(t), eventlog.Options{Lease: forgetful})
 	_, err := s.Append(t.Context(), "h/c", events("a", 2))
 	require.NoError(t, err)
 	for _, read := range []bool{false, true} {
@@ -120,7 +121,7 @@ func TestHoldWhileSomethingIsErased(t *testing.T) {
 // not known.
 func TestHoldChangesNothing(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	n := 0
 	sharedtest.CheckFew(t, 12, func(t *rapid.T) {
 		n++

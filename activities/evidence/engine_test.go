@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/testsuite"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/projection"
 	"axiommind/activities/session"
@@ -23,11 +22,7 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // extracted. Each quote is judged by its own window alone.
 func TestJudgesByRanges(t *testing.T) {
 	t.Parallel()
-	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = clickhouse.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t)
 	meter := &stacktest.Meter{Conn: conn}
 	log := projection.New(meter, eventlog.Options{})
 	a, err := NewActivities(log.Store)
@@ -108,11 +103,7 @@ func TestJudgesByRanges(t *testing.T) {
 // The judgements of a long session are appended part by part: an attempt that breaks off leaves the rest to the next.
 func TestJudgesInParts(t *testing.T) {
 	t.Parallel()
-	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = clickhouse.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	a, err := NewActivities(log.Store)
 	require.NoError(t, err)
@@ -168,7 +159,7 @@ func TestJudgesInParts(t *testing.T) {
 // since.
 func TestRealignTellsTheHead(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log, other := projection.New(conn, eventlog.Options{}), projection.New(conn, eventlog.Options{})
 	a, err := NewActivities(log.Store)
 	require.NoError(t, err)

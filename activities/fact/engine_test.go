@@ -31,7 +31,7 @@ type bench struct {
 
 func newBench(t *testing.T, opts fact.Options) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	b := &bench{conn: conn, log: projection.New(conn, eventlog.Options{}), tables: fact.NewTables(conn)}
 	var err error
 	b.writer, err = fact.NewWriter(b.log, conn, opts)

@@ -85,7 +85,7 @@ func TestHistory(t *testing.T) {
 // BenchmarkHistory reads the latest page of memories with many changes.
 func BenchmarkHistory(b *testing.B) {
 	for _, facts := range []int{500, 20_000} {
-		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+		conn := stacktest.Migrated(b)
 		var events []schema.Event
 		add := func(payload any) {
 			e, err := schema.NewEvent(payload, schema.Event{TS: noon, Actor: "a", DedupeKey: fmt.Sprint(len(events))})

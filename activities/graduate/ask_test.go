@@ -67,7 +67,7 @@ var askMessages = []string{
 func newAskBench(t *testing.T) *askBench {
 	t.Helper()
 	b := &askBench{
-		t: t, conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t)), reader: &reader{},
+		t: t, conn: stacktest.Migrated(t), reader: &reader{},
 		key: schema.SessionKey{Scope: schema.Scope{Project: "p/%'", User: "여자", Agent: "a"}, SessionID: "s\"1"},
 	}
 	server := httptest.NewServer(b.reader)

@@ -34,7 +34,7 @@ type checkBench struct {
 
 func newCheckBench(t testing.TB) *checkBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	b := &checkBench{TB: t, conn: conn, log: projection.New(conn, eventlog.Options{}), compiler: answering{}}
 	var err error
 	b.entries, err = entry.NewActivities(b.log.Store, conn)

@@ -32,7 +32,7 @@ type lives struct {
 }
 
 func newLives(t testing.TB) *lives {
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	return &lives{TB: t, conn: conn, log: projection.New(conn, eventlog.Options{}), events: map[string][]schema.Event{}}
 }
 

@@ -33,7 +33,7 @@ type passBench struct {
 
 func newPassBench(t testing.TB) *passBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	return &passBench{
 		t: t, conn: conn, log: log, ledgers: NewLedgers(conn),

@@ -12,7 +12,7 @@ import (
 
 // BenchmarkRecordRetrieved measures the recording after a search, as in a new process.
 func BenchmarkRecordRetrieved(b *testing.B) {
-	conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+	conn := stacktest.Migrated(b)
 	n := 0
 	for b.Loop() {
 		n++

@@ -45,7 +45,7 @@ func usageOf(t testing.TB, conn driver.Conn) map[string]used {
 // same rows.
 func TestI3Usage(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	requests := rapid.Custom(func(t *rapid.T) Retrieved {
 		n := rapid.IntRange(0, 40).Draw(t, "request")
@@ -99,7 +99,7 @@ func TestI3Usage(t *testing.T) {
 // All requests of many concurrent programs are recorded and counted, although they write the same streams.
 func TestUsageOfManyAtOnce(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	const programs, each = 12, 5
 	var wait sync.WaitGroup
 	failed := make(chan error, programs*each)

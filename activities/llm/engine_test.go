@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/projection"
 	"axiommind/activities/session"
@@ -29,12 +28,9 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = clickhouse.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t)
 	b := &bench{meter: &stacktest.Meter{Conn: conn}, key: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}}
+	var err error
 	b.Activities, err = NewActivities(projection.New(b.meter, eventlog.Options{}).Store, asked{NewRules()}, Params{}, 0)
 	require.NoError(t, err)
 	return b

@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/projection"
+	"axiommind/deploy/local/stacktest"
 )
 
 // metered counts the requests to the server over a connection and those that it opens.
@@ -61,7 +62,7 @@ func sayIn(t testing.TB, conn driver.Conn, streams, from, events int) {
 func TestCatchUpManyStreams(t *testing.T) {
 	t.Parallel()
 	const streams, changed = 2000, 300
-	conn := metered{database(t), &atomic.Int64{}}
+	conn := metered{stacktest.Migrated(t), &atomic.Int64{}}
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	sayIn(t, conn, streams, 1, 3)
@@ -88,7 +89,7 @@ func TestCatchUpInPages(t *testing.T) {
 // number of events.
 func catchUpInPages(t *testing.T, long int, sizes ...int) {
 	t.Helper()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	a, b := newTally(t, conn), newChain(t, conn)
 	writer := projection.New(conn, eventlog.Options{})
 	had := map[string]int{"p/a'\\": 4, "p/b": 1, "p/c 한": 2, "p/d": long, "p/z": 3}
@@ -139,7 +140,7 @@ func catchUpInPages(t *testing.T, long int, sizes ...int) {
 func TestProjectTogether(t *testing.T) {
 	t.Parallel()
 	const streams, changed = 1200, 300
-	conn := metered{database(t), &atomic.Int64{}}
+	conn := metered{stacktest.Migrated(t), &atomic.Int64{}}
 	p := newTally(t, conn)
 	p.together = true
 	s := projection.New(conn, eventlog.Options{Lease: testLease})

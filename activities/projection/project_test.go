@@ -109,7 +109,7 @@ func said(stream string, n int) []schema.Event {
 
 func TestProject(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := projection.New(conn, eventlog.Options{PageRows: 3})
 	p := newTally(t, conn)
 	for _, stream := range []string{"p/a", "p/b", "q/c"} {
@@ -140,7 +140,7 @@ func TestProject(t *testing.T) {
 // an undisturbed run.
 func TestProjectKilled(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	options := eventlog.Options{PageRows: 2, Lease: testLease}
 	s := projection.New(conn, options)
@@ -175,7 +175,7 @@ func TestModel(t *testing.T) {
 // crashes. The reads equal the list, and the incremental projection equals the rebuilt one (I3, I4).
 func model(t *testing.T, draws int) {
 	t.Helper()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	sharedtest.CheckFew(t, draws, func(r *rapid.T) {
 		ctx := t.Context()
@@ -260,7 +260,7 @@ func canonicalJSON(t require.TestingT, raw []byte) []byte {
 // Tables never hold more than the log: held events are stored before they are projected.
 func TestHoldThenProject(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s, p := projection.New(conn, eventlog.Options{}), newTally(t, conn)
 	ctx := eventlog.WithHead(t.Context(), "p/h", schema.StreamHead{Known: true})
 	holding, held := s.Hold(ctx, "p/h")
@@ -295,7 +295,7 @@ func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver
 // generations and erasures.
 func TestHeadSparesRequestsOfProjections(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: database(t)}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	s := projection.New(conn, eventlog.Options{Lease: time.Hour})
 	p := newTally(t, conn)
 	for n := range 3 {

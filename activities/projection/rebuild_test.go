@@ -181,7 +181,7 @@ func TestI4RebuildBesideWriters(t *testing.T) {
 // a writer or the reader.
 func rebuildBesideWriters(t *testing.T, rebuilds int, pace time.Duration) {
 	t.Helper()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	options := eventlog.Options{Lease: testLease, PageRows: 5}
 	p := newChain(t, conn)
 	ctx, stop := context.WithCancel(t.Context())
@@ -253,7 +253,7 @@ func digests(t *testing.T, s *projection.Store, p projection.Projector) []projec
 // A plan reads one generation, though a rebuild replaces the tables in the middle of it.
 func TestSteady(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 6))
@@ -313,7 +313,7 @@ func (p *sluggish) sizes(t *testing.T) []int {
 // never come further.
 func TestProjectSlowly(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 12))
 	require.NoError(t, err)
@@ -338,7 +338,7 @@ func TestProjectSlowly(t *testing.T) {
 // Rows of two versions of a projector never mix: neither program adds to the other's.
 func TestStaleProjection(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
@@ -381,7 +381,7 @@ func standings(t *testing.T, s *projection.Store, p projection.Projector) projec
 // A projection is behind when a stream of it holds a wanted event that it has not seen.
 func TestProjectionStatuses(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	require.Equal(t, projection.Status{Name: "tally", Program: 1}, standings(t, s, p))
@@ -417,7 +417,7 @@ func TestProjectionStatuses(t *testing.T) {
 // A digest distinguishes rows by every column that a view shows, and by nothing else.
 func TestDigest(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := projection.New(conn, eventlog.Options{})
 	require.NoError(t, conn.Exec(t.Context(), `CREATE TABLE d_raw (owner String, id String, n Nullable(Float64), gone Bool, version UInt64)
 		ENGINE = ReplacingMergeTree(version) ORDER BY (owner, id)`))
@@ -453,7 +453,7 @@ func TestDigest(t *testing.T) {
 // Dropped tables and views are restored, and the log is as it was.
 func TestRestoreTables(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	s := projection.New(conn, eventlog.Options{})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 2))
 	require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -18,23 +17,6 @@ import (
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// database returns a connection to a fresh, migrated database.
-func database(t testing.TB) driver.Conn {
-	t.Helper()
-	conn := connect(t, stacktest.MigratedDatabase(t))
-	_, err := clickhouse.Migrate(t.Context(), conn)
-	require.NoError(t, err)
-	return conn
-}
-
-func connect(t testing.TB, dsn string) driver.Conn {
-	t.Helper()
-	conn, err := clickhouse.Connect(t.Context(), dsn, clickhouse.ConnectOptions{MaxOpenConns: 16})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
-}
 
 func event(key string, payload any) schema.Event {
 	raw, err := json.Marshal(payload)

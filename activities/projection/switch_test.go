@@ -84,7 +84,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 // once the rebuild is done. switchKilled kills at the writes, until a switch has fewer, and returns how it has killed.
 func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 	t.Helper()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	options := eventlog.Options{Lease: shortLease / 2}
 	s := projection.New(conn, options)
 	a, b := newTally(t, conn), newChain(t, conn)
@@ -238,7 +238,7 @@ func (g growing) Version() uint32 {
 // row of the old tables is missing in the new ones.
 func TestSwitchWhileEventsCome(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	other, n := projection.New(conn, eventlog.Options{}), 0
@@ -292,7 +292,7 @@ func (c halfCopied) Neighbor(ctx context.Context, database string) (driver.Conn,
 // I2: a switch that is killed between its two copies compares the same events when it is called again.
 func TestSwitchKilledBetweenCopies(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	s := projection.New(halfCopied{conn, make(chan struct{}), &atomic.Bool{}}, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 4))
@@ -319,7 +319,7 @@ func TestSwitchKilledBetweenCopies(t *testing.T) {
 // A rebuild whose tables are gone, or were not filled, never replaces those in use.
 func TestShadowGone(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
@@ -358,7 +358,7 @@ func (p part) over(conn driver.Conn) projection.Projector {
 // Projectors that share a table are rebuilt together, and the rows of one that began meanwhile stay.
 func TestSharedTable(t *testing.T) {
 	t.Parallel()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	base := newTally(t, conn)
 	s := projection.New(conn, eventlog.Options{Lease: shortLease})
 	one, two, late := part{base, "p/it's"}, part{base, "p/b"}, part{base, "p/late"}
@@ -392,7 +392,7 @@ func TestFillInPages(t *testing.T) {
 // Rows are the same however the pages of the log are cut, and an interrupted pass goes on where it was.
 func fillInPages(t *testing.T, streams int, sizes ...int) {
 	t.Helper()
-	conn := database(t)
+	conn := stacktest.Migrated(t)
 	p, c := newTally(t, conn), newChain(t, conn)
 	s := projection.New(conn, eventlog.Options{})
 	for n := range streams {

@@ -79,7 +79,7 @@ func TestUsageDays(t *testing.T) {
 		require.Equal(t, c.table, forgetting(t, conn))
 		require.Equal(t, c.rows, usedAfter(t, conn), c.days)
 	}
-	require.Equal(t, clickhouse.DefaultUsageDays, clickhouse.UsageDays(connect(t, dsn)))
+	require.Equal(t, clickhouse.DefaultUsageDays, clickhouse.UsageDays(stacktest.Connect(t, dsn)))
 }
 
 // Restored tables forget as before: a missing one of others changes nothing, and a missing table of usage gets the time in the

@@ -15,7 +15,7 @@ import (
 // The backlog adds up the queues: of each the contexts after the position that its last end has, and after the end of their session.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	at := time.Unix(1_000_000, 0).UTC()
 	log := projection.New(conn, eventlog.Options{Now: func() time.Time { return at }})
 	event := func(session, key string, payload any) schema.Event {

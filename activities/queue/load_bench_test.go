@@ -17,7 +17,7 @@ import (
 // with the queue.
 func BenchmarkLoad(b *testing.B) {
 	for _, contexts := range []int{3000, 12000, 48000} {
-		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+		conn := stacktest.Migrated(b)
 		log := projection.New(conn, eventlog.Options{})
 		a, err := NewActivities(log.Store, conn)
 		require.NoError(b, err)

@@ -24,7 +24,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // remembers nothing.
 func newQueue(t *testing.T) func() *Activities {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	return func() *Activities {
 		a, err := NewActivities(projection.New(conn, eventlog.Options{}).Store, conn)
 		require.NoError(t, err)

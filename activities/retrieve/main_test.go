@@ -61,7 +61,7 @@ type bench struct {
 
 func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	b := &bench{conn: conn, log: projection.New(conn, eventlog.Options{})}
 	var err error
 	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/projection"
 	"axiommind/deploy/local/sharedtest"
@@ -26,11 +25,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newLog(t testing.TB) (*projection.Store, *stacktest.Meter) {
 	t.Helper()
-	conn, err := clickhouse.Connect(t.Context(), stacktest.MigratedDatabase(t), clickhouse.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = clickhouse.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t)
 	m := &stacktest.Meter{Conn: conn}
 	return projection.New(m, eventlog.Options{}), m
 }

@@ -35,7 +35,7 @@ type bundle struct {
 
 func newBundle(t testing.TB) *bundle {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	return &bundle{conn: conn, log: log, writer: task.NewWriter(&headed{Store: log, conn: conn}, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
 }

@@ -154,7 +154,7 @@ type contextCase struct {
 }
 
 func newContextCase(t *testing.T) *contextCase {
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
 	return &contextCase{t: t, log: projection.New(conn, eventlog.Options{}), key: key}
 }

@@ -40,7 +40,7 @@ func newFlushBench(t *testing.T) *flushBench { return newFlushBenchOf(t, llm.New
 
 func newFlushBenchOf(t *testing.T, model llm.Model, opts Options) *flushBench {
 	t.Helper()
-	b := &flushBench{t: t, conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t)), model: model, opts: opts, logged: map[string]int{}}
+	b := &flushBench{t: t, conn: stacktest.Migrated(t), model: model, opts: opts, logged: map[string]int{}}
 	return b.over(b.conn)
 }
 

@@ -16,7 +16,7 @@ import (
 // them, page by page, when all are unread, and none when none is.
 func BenchmarkFindMemories(b *testing.B) {
 	const memories, dreams = 20_000, 10
-	conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+	conn := stacktest.Migrated(b)
 	now := time.Date(2026, 6, 20, 3, 30, 0, 0, time.UTC)
 	n := &night{conn: conn, log: projection.New(conn, eventlog.Options{}), Activities: &Activities{conn: conn, opts: Options{Zone: time.UTC}}}
 	for _, sql := range []string{

@@ -31,7 +31,7 @@ func newNight(t *testing.T) *night {
 	t.Helper()
 	zone, err := time.LoadLocation("Asia/Seoul")
 	require.NoError(t, err)
-	n := &night{conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t)), now: time.Date(2026, 6, 7, 3, 30, 0, 0, zone)}
+	n := &night{conn: stacktest.Migrated(t), now: time.Date(2026, 6, 7, 3, 30, 0, 0, zone)}
 	n.log = projection.New(n.conn, eventlog.Options{Now: func() time.Time { return n.now }})
 	n.Activities = &Activities{log: n.log, conn: n.conn, opts: Options{Zone: zone}}
 	return n

@@ -26,7 +26,7 @@ type stage struct {
 
 func newStage(t testing.TB, answer func(llm.Request) (string, llm.FinishReason, error)) *stage {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log := projection.New(conn, eventlog.Options{})
 	s := &stage{model: &scriptedModel{answer: answer}, dir: t.TempDir(), clock: time.Date(2026, 6, 7, 23, 55, 0, 0, time.UTC)}
 	root, err := OpenRoot(t.Context(), s.dir, nil)

@@ -53,7 +53,7 @@ func (c *faultyConn) PrepareBatch(ctx context.Context, query string, opts ...dri
 
 func newFilesBench(t *testing.T, user, agent string) *filesBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	return filesOf(t, conn, t.TempDir(), user, agent)
 }
 

@@ -28,7 +28,7 @@ type tierBench struct {
 
 func newTierBench(t *testing.T) *tierBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	return &tierBench{conn: conn, log: projection.New(conn, eventlog.Options{}), tables: NewTables(conn)}
 }
 

@@ -14,7 +14,7 @@ import (
 // The rows of a version that was replaced do not count: nothing takes them.
 func TestBacklogOfVersionsInUse(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	row := func(item, index, status string, permanent bool, created time.Time) []any {
 		return []any{item, "entry", item, index, "p", status, permanent, created, uint64(1)}
 	}

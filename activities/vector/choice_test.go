@@ -59,7 +59,7 @@ func TestChoiceProperty(t *testing.T) {
 // changes nothing.
 func TestChoicesConcurrently(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	var wait sync.WaitGroup
 	for i := range 6 {
 		wait.Go(func() {

@@ -17,7 +17,7 @@ import (
 // The writer is woken for facts that a person entered, and not for those that a session states: they add no rows.
 func TestEnqueueWakesForRows(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	log, temporal, woken := projection.New(conn, eventlog.Options{}), &mocks.Client{}, 0
 	temporal.On("SignalWithStartWorkflow", mock.Anything, mock.Anything, schema.SignalWake, mock.Anything, mock.Anything, mock.Anything, mock.Anything).
 		Run(func(mock.Arguments) { woken++ }).Return(nil, nil)

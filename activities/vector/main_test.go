@@ -156,7 +156,7 @@ func version(t testing.TB) string {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn := &counted{Conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t))}
+	conn := &counted{Conn: stacktest.Migrated(t)}
 	b := &bench{
 		conn: conn, log: projection.New(conn, eventlog.Options{}), client: newClient(t), now: start,
 		embedder: &words{version: version(t), dims: 64}, entries: entry.NewProjector(conn),

@@ -278,7 +278,7 @@ func TestKilled(t *testing.T) {
 func (h *home) remembered(t testing.TB, facts int) {
 	t.Helper()
 	h.clickhouse = stacktest.MigratedDatabase(t)
-	conn := stacktest.Migrated(t, h.clickhouse)
+	conn := stacktest.Connect(t, h.clickhouse)
 	log := projection.New(conn, eventlog.Options{})
 	stream := schema.MemoryStream(h.user, "")
 	var events []schema.Event

@@ -192,7 +192,7 @@ func TestSpooled(t *testing.T) {
 func TestEnqueueSends(t *testing.T) {
 	t.Parallel()
 	dsn := stacktest.MigratedDatabase(t)
-	conn := stacktest.Migrated(t, dsn)
+	conn := stacktest.Connect(t, dsn)
 	cfg := client.Config{Servers: client.Servers{TemporalAddress: stacktest.Temporal(t), ClickHouseDSN: dsn, ConnectTimeout: 20 * time.Second}}
 	c := open(t, cfg)
 	user := fmt.Sprintf("%s %d", hard, time.Now().UnixNano())

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // not stay a backlog for good.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	embedder, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: "hash"})
 	require.NoError(t, err)
 	stores := &service.Stores{ClickHouse: conn, Log: projection.New(conn, eventlog.Options{}), Embedder: embedder}

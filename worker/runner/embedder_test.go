@@ -16,7 +16,7 @@ import (
 // A worker without a configured embedder takes the chosen one, and moves nothing to its default.
 func TestDefaultEmbedderFollows(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	cfg := service.Config{Embedder: llm.EmbedderConfig{Provider: "openai", APIKey: "k"}}
 	own, err := llm.NewEmbedder(t.Context(), cfg.Embedder)
 	require.NoError(t, err)

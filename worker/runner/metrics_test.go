@@ -43,7 +43,7 @@ func (c *countedConn) Query(ctx context.Context, query string, args ...any) (dri
 // minute at most, however often it is scraped.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	insert := func(project, id string) {
 		require.NoError(t, clickhouse.Insert(t.Context(), conn, "entries_raw (project, entry_id, entry_type, title, stage, status, created_ts)",
 			[][]any{{project, id, "fact", "T", "working", "active", time.Unix(1, 0)}}))
@@ -183,7 +183,7 @@ func newTestMeters(t *testing.T) *meters {
 // The gauges have the age and the number of the items that wait.
 func TestMetricsOfBacklogs(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	now := time.Unix(1_000_000, 0)
 	row := func(item, status string, permanent bool, created time.Time) []any {
 		return []any{item, "entry", item, "v1", "p", status, permanent, created, uint64(1)}
@@ -220,7 +220,7 @@ func TestMetricsOfBacklogs(t *testing.T) {
 func TestMetricsOfEvents(t *testing.T) {
 	t.Parallel()
 	m, now := newTestMeters(t), time.Unix(1_000_000, 0)
-	log := projection.New(stacktest.Migrated(t, stacktest.MigratedDatabase(t)), eventlog.Options{Appended: m.product.appended})
+	log := projection.New(stacktest.Migrated(t), eventlog.Options{Appended: m.product.appended})
 	store := func(stream, key string, payload any, after time.Duration) {
 		t.Helper()
 		e, err := schema.NewEvent(payload, schema.Event{TS: now.Add(after), Actor: "a", Project: "p", SessionID: "s", DedupeKey: key})

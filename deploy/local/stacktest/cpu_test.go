@@ -13,7 +13,7 @@ import (
 // The CPU time of a server grows with its work.
 func TestCPU(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	conn := stacktest.Migrated(t)
 	before := stacktest.CPU(t)
 	require.Positive(t, before["clickhouse"])
 	require.Positive(t, stacktest.Processes(t)["clickhouse"])

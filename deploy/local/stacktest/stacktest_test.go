@@ -39,7 +39,7 @@ func TestMigratedDatabase(t *testing.T) {
 		var dsn string
 		t.Run(use.sql, func(t *testing.T) {
 			dsn = stacktest.MigratedDatabase(t)
-			conn := stacktest.Migrated(t, dsn)
+			conn := stacktest.Connect(t, dsn)
 			rows, err := conn.Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0")
 			require.NoError(t, err)
 			var filled []string

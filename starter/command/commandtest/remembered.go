@@ -57,7 +57,7 @@ type Remembered struct {
 func NewRemembered(t *testing.T) *Remembered {
 	t.Helper()
 	dsn := stacktest.MigratedDatabase(t)
-	conn := stacktest.Migrated(t, dsn)
+	conn := stacktest.Connect(t, dsn)
 	c := Down()
 	c.Completion = 20 * time.Second
 	for i, word := range c.Servers {

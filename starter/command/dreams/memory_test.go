@@ -310,7 +310,7 @@ func TestDreamShow(t *testing.T) {
 func TestMemoryRestore(t *testing.T) {
 	t.Parallel()
 	c := commandtest.SharedCLI(t)
-	r := &commandtest.Remembered{CLI: c, Conn: stacktest.Migrated(t, c.Config(t).ClickHouseDSN)}
+	r := &commandtest.Remembered{CLI: c, Conn: stacktest.Connect(t, c.Config(t).ClickHouseDSN)}
 	r.Log = projection.New(r.Conn, eventlog.Options{})
 	version(r, t, commandtest.Someone, schema.CoreCommittedPayload{Version: 1, Origin: schema.OriginEdit, Text: "- a\n- b\n", Items: []schema.CoreItem{{Text: "a"}, {Text: "b"}}}, "ann")
 	version(r, t, commandtest.Someone, schema.CoreCommittedPayload{Version: 2, Origin: schema.OriginEdit, Text: "- c\n", Items: []schema.CoreItem{{Text: "c"}}}, "ann")

@@ -140,7 +140,7 @@ func TestEvalWantsAWholeMemory(t *testing.T) {
 	commandtest.Eventually(t, func() bool { return measure().Code == command.ExitOK })
 	require.Zero(t, commandtest.Decode[recall.Searched](t, c.Run("search", "event log", "--project", c.Project, "-o", "json")).NotIndexed)
 
-	conn := stacktest.Migrated(t, c.Servers[slices.Index(c.Servers, "--clickhouse-dsn")+1])
+	conn := stacktest.Connect(t, c.Servers[slices.Index(c.Servers, "--clickhouse-dsn")+1])
 	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status)
 		VALUES ('1', 'message', 'x/1', ?, ?, 'pending')`, schema.MessageIndex(llm.Hash{}.Version()), c.Project))
 	o := measure()
@@ -182,7 +182,7 @@ func TestEvalWantsAWholeMemory(t *testing.T) {
 func TestEvalOfWordsAloneIsRefused(t *testing.T) {
 	t.Parallel()
 	c := commandtest.NewCLI(t)
-	conn := stacktest.Migrated(t, c.Servers[slices.Index(c.Servers, "--clickhouse-dsn")+1])
+	conn := stacktest.Connect(t, c.Servers[slices.Index(c.Servers, "--clickhouse-dsn")+1])
 	log := projection.New(conn, eventlog.Options{})
 	_, err := vector.NewIndexes(conn, log, nil, nil, llm.Hash{}, nil, vector.Options{}).Choose(t.Context(), "gemini-gemini-embedding-001-768")
 	require.NoError(t, err)

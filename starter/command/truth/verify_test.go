@@ -301,7 +301,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 
 func emptyLog(t testing.TB, dsn string) (driver.Conn, *projection.Store) {
 	t.Helper()
-	conn := stacktest.Migrated(t, dsn)
+	conn := stacktest.Connect(t, dsn)
 	return conn, projection.New(conn, eventlog.Options{})
 }
 
