@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -223,7 +224,7 @@ func (s *Session) Times(ctx context.Context, messages []int) (map[int]time.Time,
 		}
 	}
 	events := make([]eventlog.Heading, 0, len(wanted))
-	for i := range wanted {
+	for _, i := range slices.Sorted(maps.Keys(wanted)) { // The log remembers events in their order.
 		events = append(events, s.events[i])
 	}
 	out := make(map[int]time.Time, len(messages))

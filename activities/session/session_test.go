@@ -252,3 +252,35 @@ func times(list []string, text string) int {
 	}
 	return n
 }
+
+// All of a session that is still held can be read, in whatever order its messages are named.
+func TestReadsHeldMessages(t *testing.T) {
+	t.Parallel()
+	log, _ := newLog(t)
+	key := keyOf("held")
+	holding, _ := log.Hold(eventlog.WithHead(t.Context(), key.Stream(), schema.StreamHead{Known: true}), key.Stream())
+	want, indexes := map[int]time.Time{}, []int{}
+	for i := range 9 {
+		m := schema.Message{Index: i, Key: fmt.Sprint(i), Role: schema.RoleUser, Kind: schema.KindText, Text: fmt.Sprint("text ", i), At: noon.Add(time.Duration(i) * time.Second)}
+		_, err := log.Append(holding, key.Stream(), []schema.Event{event(t, key, "b", []schema.Message{m})})
+		require.NoError(t, err)
+		want[i], indexes = m.At, append([]int{i}, indexes...)
+	}
+	s, err := Open(holding, log.Store, key)
+	require.NoError(t, err)
+	times, err := s.Times(holding, indexes)
+	require.NoError(t, err)
+	require.Equal(t, want, times)
+	messages, err := s.Messages(holding, indexes)
+	require.NoError(t, err)
+	require.Len(t, messages, 9)
+	unseen, err := s.Unseen(holding, []schema.Message{{Key: "3"}, {Key: "new"}})
+	require.NoError(t, err)
+	require.Len(t, unseen, 1)
+	n := 0
+	for _, err := range s.From(holding, 0) {
+		require.NoError(t, err)
+		n++
+	}
+	require.Equal(t, 9, n)
+}
