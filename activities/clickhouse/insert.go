@@ -37,6 +37,10 @@ func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	if g, is := ctx.Value(gatheredKey{}).(*Gathered); is {
+		g.add(conn, into, rows)
+		return nil
+	}
 	return grouped(ctx, conn, into, rows)
 }
 

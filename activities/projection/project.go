@@ -66,6 +66,67 @@ func (s *Store) project(ctx context.Context, p Projector, stream string) (lease,
 	}
 }
 
+// ProjectEach is [Store.Project] for several projectors. Where the store remembers the events, it writes the rows of all
+// projectors together: one block for each table.
+func (s *Store) ProjectEach(ctx context.Context, stream string, projectors []Projector) error {
+	if done, err := s.gathered(ctx, stream, projectors); done || err != nil {
+		return err
+	}
+	for _, p := range projectors {
+		if _, err := s.Project(ctx, p, stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gathered does the work of [Store.ProjectEach] unless the events of a projector are not remembered, a lease has ended, or the
+// rows are refused: the projectors go on alone then. It reports whether all is done.
+func (s *Store) gathered(ctx context.Context, stream string, projectors []Projector) (done bool, err error) {
+	if err := s.StoreHeld(ctx, stream); err != nil { // Tables never hold more than the log.
+		return false, fmt.Errorf("project %q: %w", stream, err)
+	}
+	gathering, rows := clickhouse.Gather(ctx)
+	var reached []func()
+	until := time.Now().Add(s.opts.Lease)
+	for _, p := range projectors {
+		l, err := s.acquireLease(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		run := s.newPass(p, l)
+		at, events, last, known, err := run.unseen(ctx, stream)
+		if err != nil || !known {
+			return false, err
+		}
+		if at.LastSeq >= last {
+			continue
+		}
+		if err := s.renewLease(ctx, p, &run.lease); errors.Is(err, errRenewed) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		if run.lease.until.Before(until) {
+			until = run.lease.until
+		}
+		rows.Begin()
+		if err := p.Apply(gathering, events); err != nil {
+			return false, projectError(p, stream, err)
+		}
+		reached = append(reached, func() { run.reached(stream, events, at, last) })
+	}
+	held, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	if err := rows.Write(held); err != nil { // Which projector it was is not known, and a lease may have ended.
+		return false, ctx.Err()
+	}
+	for _, reach := range reached {
+		reach()
+	}
+	return true, nil
+}
+
 // ProjectAll is like [Store.Project] for all of the projector's streams that are behind. It calls report after each
 // page of events.
 func (s *Store) ProjectAll(ctx context.Context, p Projector, report ...func(Progress)) (Progress, error) {
@@ -154,9 +215,7 @@ func (s *Store) backlog(ctx context.Context, p Projector, ends streamEnds, prefi
 // remembered applies the stream if the log remembers all of its events that the projector may not have seen. It
 // reports whether it does.
 func (r *pass) remembered(ctx context.Context, stream string) (bool, error) {
-	// If the store does not know the checkpoint, all events are applied: some of them again.
-	at, _ := r.s.offsets.get(offsetKey{r.p.Name(), stream, r.lease.generation})
-	events, last, known, err := r.s.Since(ctx, stream, at.LastSeq, r.p.Types())
+	at, events, last, known, err := r.unseen(ctx, stream)
 	if err != nil || !known {
 		return false, err
 	}
@@ -169,6 +228,14 @@ func (r *pass) remembered(ctx context.Context, stream string) (bool, error) {
 	}
 	r.reached(stream, events, at, last)
 	return true, nil
+}
+
+// unseen returns the events of the stream that the projector may not have seen, where it stands and where the stream
+// ends, if the log remembers them. If the store does not know where it stands, these are all events.
+func (r *pass) unseen(ctx context.Context, stream string) (at Offset, events []schema.Event, last uint64, known bool, err error) {
+	at, _ = r.s.offsets.get(offsetKey{r.p.Name(), stream, r.lease.generation})
+	events, last, known, err = r.s.Since(ctx, stream, at.LastSeq, r.p.Types())
+	return at, events, last, known, err
 }
 
 // reached records that the stream is applied up to last. Some of the events may be of other types: the offset is past
