@@ -13,8 +13,8 @@ import (
 // session. BenchmarkJourney shows where the time goes.
 const (
 	// budgetRequests is for the cheapest of some sessions: the first ones of a worker learn its tables.
-	budgetRequests = 21
-	budgetEvents   = 38
+	budgetRequests = 18
+	budgetEvents   = 31
 )
 
 // Work that sessions share waits until the test has ended, and so does the query for the embedder in use. The number of

@@ -122,7 +122,7 @@ func (p program) start(t *testing.T) (kill func()) {
 
 // endsBefore names, for an activity that runs within a workflow task and is no event of its own, the one whose end
 // leads to it. The first one follows the start.
-var endsBefore = map[string]string{"OpenBuild": "", "ProjectSession": "SubmitTasks", "CloseBuild": "IndexSession"}
+var endsBefore = map[string]string{"OpenBuild": "", "CloseBuild": "IndexSession"}
 
 // awaitScheduled waits until the run has come to the activity.
 func awaitScheduled(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, activity string) {
@@ -152,13 +152,13 @@ func awaitScheduled(ctx context.Context, t *testing.T, c client.Client, run clie
 
 // sessionSteps are the activities of a session.
 var sessionSteps = []string{
-	"OpenBuild", "IngestSession", "DeriveEntries", "SubmitTasks", "SubmitMemory", "ProjectSession", "IndexSession", "CloseBuild",
+	"OpenBuild", "IngestSession", "SubmitTasks", "SubmitMemory", "IndexSession", "CloseBuild",
 }
 
 // A worker that is killed at any step, and restarted, leaves the same rows as an undisturbed one (I2).
 func TestI2KilledWorker(t *testing.T) {
 	t.Parallel()
-	killedWorker(t, some(t, sessionSteps, 1, "DeriveEntries"))
+	killedWorker(t, some(t, sessionSteps, 1, "IngestSession"))
 }
 
 func killedWorker(t *testing.T, killedIn []string) {

@@ -17,7 +17,7 @@ import (
 	"axiommind/schema"
 )
 
-// idempotency resets the run to just after DeriveEntries, and to so many other points.
+// idempotency resets the run to just after IngestSession, and to so many other points.
 func idempotency(t *testing.T, others int) {
 	t.Helper()
 	b := newBench(t)
@@ -38,7 +38,7 @@ func idempotency(t *testing.T, others int) {
 	require.Equal(t, before, b.once(t))
 
 	points := b.workflowTasks(t, run)
-	at := slices.IndexFunc(points, func(p resetPoint) bool { return p.activity == "DeriveEntries" })
+	at := slices.IndexFunc(points, func(p resetPoint) bool { return p.activity == "IngestSession" })
 	for _, point := range some(t, points, others, points[at]) {
 		again, err := b.Temporal.ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
 			Namespace:         b.cfg.TemporalNamespace,
@@ -100,7 +100,7 @@ func (b *bench) workflowTasks(t *testing.T, run client.WorkflowRun) []resetPoint
 	for _, p := range points {
 		seen[p.activity] = true
 	}
-	for _, activity := range []string{"IngestSession", "DeriveEntries", "IndexSession"} {
+	for _, activity := range []string{"IngestSession", "IndexSession"} {
 		require.True(t, seen[activity], activity)
 	}
 	// One workflow task may follow both.

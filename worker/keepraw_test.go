@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/build"
 	"axiommind/activities/llm"
@@ -107,12 +106,8 @@ func TestI2RawMessagesAreKeptOnce(t *testing.T) {
 	ring := b.keepRaw(t)
 	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots, RawKeys: ring})
 	require.NoError(t, err)
-	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse), access, nil)
+	rooms, err := transcript.NewActivities(b.Log.Store, access)
 	require.NoError(t, err)
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
-	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(rooms)
 	secret := "my password is " + redacttest.NewMaker(3).Of(20)
 	in := transcript.IngestInput{
 		Session: b.input("once", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision), said(2, "user", secret), said(3, "user", secret))),
@@ -134,7 +129,7 @@ func TestI2RawMessagesAreKeptOnce(t *testing.T) {
 	require.NoError(t, err)
 
 	for range 2 {
-		_, err := env.ExecuteActivity(rooms.IngestSession, in)
+		_, err := transcript.Ingest(t.Context(), rooms, in)
 		require.NoError(t, err)
 	}
 	events := column(t, b.ClickHouse, "SELECT event_type FROM events ORDER BY seq")

@@ -296,17 +296,13 @@ func TestI2QueuedContextsAreTakenOnce(t *testing.T) {
 	require.NoError(t, err)
 	ingest := func(ordinal int, positions ...uint64) transcript.IngestResult {
 		// Each time another process, which remembers nothing.
-		rooms, err := transcript.NewActivities(projection.New(b.ClickHouse, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
+		rooms, err := transcript.NewActivities(projection.New(b.ClickHouse, eventlog.Options{}).Store, access)
 		require.NoError(t, err)
-		env := suite.NewTestActivityEnvironment()
-		env.RegisterActivity(rooms)
 		in := transcript.IngestInput{Session: b.input("s", ""), At: time.Now().UTC()}
 		in.Session.Queued = positions
 		in.Build = build.Opened{BuildID: build.ID(in.Session.Key(), ordinal), Ordinal: ordinal, SessionKey: in.Session.Key()}
-		value, err := env.ExecuteActivity(rooms.IngestSession, in)
+		result, err := transcript.Ingest(t.Context(), rooms, in)
 		require.NoError(t, err)
-		var result transcript.IngestResult
-		require.NoError(t, value.Get(&result))
 		return result
 	}
 	for range 3 { // The last two are attempts whose predecessor has stored all, and was not heard.

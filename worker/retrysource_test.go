@@ -220,18 +220,14 @@ func TestRetryFindsInlineMessagesWhole(t *testing.T) {
 	conn := &insertCounter{Conn: b.ClickHouse}
 	access, err := transcript.NewAccess(transcript.AccessOptions{})
 	require.NoError(t, err)
-	rooms, err := transcript.NewActivities(projection.New(conn, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
+	rooms, err := transcript.NewActivities(projection.New(conn, eventlog.Options{}).Store, access)
 	require.NoError(t, err)
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
-	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(rooms)
 	in := transcript.IngestInput{Session: b.input("inline", ""), At: time.Now().UTC()}
 	for i := range 50_000 {
 		in.Session.Messages = append(in.Session.Messages, schema.InlineMessage{Role: "user", Content: fmt.Sprint(i)})
 	}
 	in.Build = build.Opened{BuildID: build.ID(in.Session.Key(), 1), Ordinal: 1, SessionKey: in.Session.Key()}
-	_, err = env.ExecuteActivity(rooms.IngestSession, in)
+	_, err = transcript.Ingest(t.Context(), rooms, in)
 	require.NoError(t, err)
 	size := column(t, b.ClickHouse, "SELECT toString(sum(length(payload_json)) > 4194304) FROM events")
 	require.Equal(t, []string{"1"}, size, "a file of that size is stored in parts")

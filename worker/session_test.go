@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/testsuite"
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/build"
@@ -198,12 +197,8 @@ func TestI2IngestAgain(t *testing.T) {
 	b := newBench(t)
 	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots})
 	require.NoError(t, err)
-	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse), access, nil)
+	rooms, err := transcript.NewActivities(b.Log.Store, access)
 	require.NoError(t, err)
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
-	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(rooms)
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	lines := []string{said(1, "user", decision), "{broken", said(2, "assistant", "Noted.")}
 	in := transcript.IngestInput{Session: b.input("again", write(t, path, lines...)), At: time.Now().UTC()}
@@ -214,12 +209,9 @@ func TestI2IngestAgain(t *testing.T) {
 		in.Build.Ordinal, in.Build.Completed = ordinal+1, ordinal > 0
 		in.Build.BuildID = build.ID(in.Build.SessionKey, ordinal+1)
 		for range 2 {
-			value, err := env.ExecuteActivity(rooms.IngestSession, in)
+			got, err := transcript.Ingest(t.Context(), rooms, in)
 			require.NoError(t, err)
-			var got transcript.IngestResult
-			require.NoError(t, value.Get(&got))
-			want.Head = schema.StreamHead{Known: true, Seq: uint64(2 * in.Build.Ordinal)}
-			require.Equal(t, want, got)
+			require.EqualExportedValues(t, want, got)
 		}
 		write(t, path, append(lines, said(3, "user", "yes"))...)
 	}

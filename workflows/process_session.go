@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
+	"axiommind/activities/derive"
 	"axiommind/schema"
 	"axiommind/workflows/durable"
 	"axiommind/workflows/stategraph"
@@ -62,7 +63,7 @@ func identify(ctx workflow.Context, in schema.ProcessSessionInput) (string, erro
 	if in.URI == "" {
 		return quickly(storeWork(ctx, summary), transcripts.IdentifySession, in)
 	}
-	return readSource(storeWork(ctx, summary), in.Source().String(), transcripts.IdentifySession, in)
+	return readSource(storeWork(ctx, summary), in.Source().String(), transcripts.IdentifySession, func() schema.ProcessSessionInput { return in })
 }
 
 func invalidInput(err error) error {
@@ -136,6 +137,10 @@ type processSession struct {
 	cause     error
 	// queuedTo is the position of the last context of the queue that was read.
 	queuedTo uint64
+	// first is the result of the first derivation, until the step extract takes it.
+	first *derive.Result
+	// projected is the head of the session's stream when it was projected last.
+	projected schema.StreamHead
 	// ingested is true once the start of the build and the messages are in the log.
 	ingested bool
 }

@@ -33,7 +33,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 		if len(in.Answered) > 0 {
 			summary = fmt.Sprintf("%d windows", len(in.Answered))
 		}
-		result, err := call(storeWork(ctx, summary), derives.DeriveEntries, in)
+		result, err := p.derive(ctx, summary, in)
 		if err != nil {
 			return p.notDerived(in, err), err
 		}
@@ -49,6 +49,15 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 			return p.notDerived(in, err), err
 		}
 	}
+}
+
+// derive derives the entries, unless the step ingest has done it.
+func (p *processSession) derive(ctx workflow.Context, summary string, in derive.Input) (derive.Result, error) {
+	if first := p.first; first != nil {
+		p.first = nil
+		return *first, nil
+	}
+	return call(storeWork(ctx, summary), derives.DeriveEntries, in)
 }
 
 // timed keeps the metrics of the derived steps.

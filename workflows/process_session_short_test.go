@@ -65,7 +65,7 @@ func TestProcessSessionHandsOnTheHead(t *testing.T) {
 	_, err := process(t, r, sessionInput())
 	require.NoError(t, err)
 	require.Equal(t, at(0), inputsOf[transcript.IngestInput](r, "IngestSession")[0].Build.Head)
-	require.Equal(t, at(2), inputsOf[llm.PlanInput](r, "PlanWindows")[0].Head)
+	require.Equal(t, at(0), inputsOf[llm.PlanInput](r, "PlanWindows")[0].Head, "the same append")
 	require.Equal(t, at(2), inputsOf[llm.ExtractInput](r, "ExtractWindow")[0].Head)
 	require.Equal(t, at(2), inputsOf[llm.RecordInput](r, "RecordExtraction")[0].Head)
 	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
@@ -95,6 +95,13 @@ func TestProcessSessionLocalModel(t *testing.T) {
 	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
 	require.NotContains(t, r.order(), "ExtractWindow")
 	require.NotContains(t, r.order(), "RecordExtraction")
+	require.Equal(t, 1, count(r.order(), "PlanWindows"), "the ingest derives")
+	require.NotContains(t, r.order(), "ProjectSession", "the ingest projects")
+	var ran []string
+	for _, m := range inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Metrics {
+		ran = append(ran, m.Step)
+	}
+	require.Equal(t, []string{"open_build", "ingest", "extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}, ran)
 }
 
 // Bookkeeping is done within the workflow task, unless the store is unavailable. It then becomes an activity that

@@ -38,6 +38,7 @@ func TestProcessSessionRefusesSourceThatKills(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schema.BuildSuccess, result.Status)
 	require.Equal(t, append([]string{"OpenBuild", "IngestSession", "IngestSession"}, steps[1:]...), r.order())
+	require.Equal(t, []bool{false, true, true}, r.alone, "the derivation may be what kills")
 
 	r = newRooms().killed("IngestSession", 10)
 	_, err = process(t, r, sessionInput())

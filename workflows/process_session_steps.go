@@ -44,12 +44,19 @@ func (p *processSession) build(s sessionState) build.Opened {
 }
 
 func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := transcript.IngestInput{Session: p.input, Build: p.build(s), At: p.started}
-	result, err := readSource(storeWork(ctx, p.source()), p.source(), transcripts.IngestSession, in)
+	start, killed := workflow.Now(ctx), false
+	in := derive.IngestInput{IngestInput: transcript.IngestInput{Session: p.input, Build: p.build(s), At: p.started}}
+	result, err := readSource(storeWork(ctx, p.source()), p.source(), derives.IngestSession, func() derive.IngestInput {
+		in.Alone, killed = killed, true
+		return in
+	})
 	if err != nil {
 		return nil, err
 	}
-	p.ingested, p.queuedTo = !result.Unchanged, result.QueuedTo
+	p.ingested, p.queuedTo, p.projected = !result.Unchanged, result.QueuedTo, result.Head
+	if p.first = result.Derived; p.first != nil {
+		p.timed(ctx, start, append([]schema.StepMetric{{Step: schema.StepIngest, StartedAt: start.UTC(), Success: true}}, p.first.Metrics...))
+	}
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines, Redacted: result.Redacted,
 	})), sessionHead.Add(result.Head)}
@@ -100,8 +107,10 @@ func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (sta
 
 func (p *processSession) project(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := build.ProjectInput{SessionKey: p.input.Key(), Head: sessionHead.Get(s)}
-	if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in); err != nil {
-		return nil, err
+	if !in.Head.Known || in.Head != p.projected {
+		if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in); err != nil {
+			return nil, err
+		}
 	}
 	if c := sessionCounts.Get(s); c.NewEntries+c.GainedEntries+c.SupersededEntries+c.RestoredEntries+c.PromotedEntries > 0 || sessionResumed.Get(s).Step != "" {
 		wakeGraduation(ctx, p.input.Project)

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -196,7 +197,8 @@ func requireFailedIn(t *testing.T, step, activity string) {
 	r := newRooms().failing(activity, schema.ErrorStoreRejected)
 	_, err := process(t, r, sessionInput())
 	requireFailure(t, err, step, activity, schema.ErrorStoreRejected)
-	require.Equal(t, 1, count(r.order(), activity), "tried again")
+	tries := map[string]int{"PlanWindows": 2} // The ingest tries it, and is not to blame.
+	require.Equal(t, cmp.Or(tries[activity], 1), count(r.order(), activity), "tried again")
 
 	closed := inputsOf[build.CloseInput](r, "CloseBuild")
 	require.Len(t, closed, 1)

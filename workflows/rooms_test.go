@@ -88,6 +88,8 @@ type rooms struct {
 	recorded []llm.AnsweredWindow
 	calls    []string
 	inputs   map[string][]any
+	// alone records for each call of IngestSession whether it left the entries to others.
+	alone []bool
 	// within records for each call of an activity whether it was within a workflow task.
 	within  map[string][]bool
 	largest int
@@ -260,8 +262,24 @@ func (r *rooms) IdentifySession(ctx context.Context, in schema.ProcessSessionInp
 	return called(ctx, r, "IdentifySession", in, func() (string, error) { return "s1", nil })
 }
 
-func (r *rooms) IngestSession(ctx context.Context, in transcript.IngestInput) (transcript.IngestResult, error) {
+// IngestSession derives the entries, too, like the real one.
+func (r *rooms) IngestSession(ctx context.Context, in derive.IngestInput) (derive.IngestResult, error) {
+	r.mu.Lock()
+	r.alone = append(r.alone, in.Alone)
+	r.mu.Unlock()
+	result, _, err := derive.Ingest(ctx, r, in, func() error { return nil })
+	if result.Derived != nil {
+		result.Head = result.Head.Highest(result.Derived.Head)
+	}
+	return result, err
+}
+
+func (r *rooms) Ingest(ctx context.Context, in transcript.IngestInput) (transcript.IngestResult, error) {
 	return called(ctx, r, "IngestSession", in, func() (transcript.IngestResult, error) { return r.ingested, nil })
+}
+
+func (r *rooms) Publish(context.Context, transcript.IngestInput, transcript.IngestResult) error {
+	return nil
 }
 
 // PlanWindows plans 32 windows at a time, like the real one.

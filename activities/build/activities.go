@@ -219,10 +219,16 @@ func (a *Activities) ProjectSession(ctx context.Context, in ProjectInput) error 
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {
-	for _, p := range a.projectors {
-		if _, err := a.log.Project(ctx, p, stream); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.log.ProjectEach(ctx, stream, a.projectors)
+}
+
+// Indexer brings the outboxes of the messages and other projections up to date with a stream, and wakes the writers of the
+// outboxes, but does not wait for them.
+type Indexer interface {
+	EnqueueWith(ctx context.Context, stream string, others []projection.Projector) error
+}
+
+// Publish does what [Activities.ProjectSession] does, and has the session's messages indexed.
+func Publish(ctx context.Context, a *Activities, session schema.SessionKey, index Indexer) error {
+	return index.EnqueueWith(ctx, session.Stream(), a.projectors)
 }

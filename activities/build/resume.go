@@ -59,6 +59,11 @@ func (l Last) retriedInput(askGivenUp bool) *schema.ProcessSessionInput {
 // derivedSteps are done together. The next build begins with the first of them, and finds the events of it that are stored.
 var derivedSteps = []string{schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck}
 
+// Derived reports whether a build that goes on at the step has derived all of its entries.
+func Derived(step string) bool {
+	return slices.Contains(resumableSteps, step) && !slices.Contains(derivedSteps, step)
+}
+
 // resumableSteps are the steps that a build can go on with, in order.
 var resumableSteps = append(slices.Clone(derivedSteps), schema.StepTasks, schema.StepMemory, schema.StepProject, schema.StepIndex, schema.StepCloseBuild)
 

@@ -1,5 +1,6 @@
-// Package derive makes a session's entries from its messages and a model's answers. The events of the steps extract,
-// align, materialize and check are one append. The steps ask no server but the log's, so interrupted ones are repeated.
+// Package derive makes a session's entries from its source and a model's answers. The events of the steps ingest, extract,
+// align, materialize and check are one append, or two if a model is asked. The steps ask no server but the log's, so
+// interrupted ones are repeated.
 package derive
 
 import (
@@ -10,16 +11,21 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
+	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
 
 // Steps are the work of the rooms.
 type Steps interface {
+	Ingest(context.Context, transcript.IngestInput) (transcript.IngestResult, error)
+	// Publish projects the stored events, and has the messages among them indexed.
+	Publish(context.Context, transcript.IngestInput, transcript.IngestResult) error
 	PlanWindows(context.Context, llm.PlanInput) (llm.PlanResult, error)
 	RecordExtraction(context.Context, llm.RecordInput) (llm.RecordResult, error)
 	AlignSession(context.Context, evidence.AlignInput) (evidence.AlignResult, error)
@@ -29,10 +35,24 @@ type Steps interface {
 
 // Rooms are the rooms of the steps.
 type Rooms struct {
-	Log      *eventlog.Store
-	LLM      *llm.Activities
-	Entry    *entry.Activities
-	Graduate *graduate.Activities
+	Log        *eventlog.Store
+	Transcript *transcript.Activities
+	Build      *build.Activities
+	Index      build.Indexer
+	LLM        *llm.Activities
+	Entry      *entry.Activities
+	Graduate   *graduate.Activities
+}
+
+// Ingest implements [Steps].
+func (r Rooms) Ingest(ctx context.Context, in transcript.IngestInput) (transcript.IngestResult, error) {
+	return transcript.Ingest(ctx, r.Transcript, in)
+}
+
+// Publish implements [Steps].
+func (r Rooms) Publish(ctx context.Context, in transcript.IngestInput, result transcript.IngestResult) error {
+	transcript.Stored(r.Transcript, in.Build, result)
+	return build.Publish(ctx, r.Build, in.Build.SessionKey, r.Index)
 }
 
 // PlanWindows implements [Steps].

@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/mocks"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/build"
 	"axiommind/activities/derive"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -22,28 +26,42 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/worth"
 	"axiommind/activities/projection"
+	"axiommind/activities/transcript"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
+var ingestEvent = regexp.MustCompile(`^\d+ (` + schema.BuildStarted + `|` + schema.SessionIngested + `) `)
+
 var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // bench is the rooms of the steps over a log.
 type bench struct {
-	log   *projection.Store
-	rooms derive.Rooms
+	conn      driver.Conn
+	log       *projection.Store
+	rooms     derive.Rooms
+	published *published
+	// appends counts the appends to the log.
+	appends atomic.Int64
 }
 
 func newBench(t testing.TB, windowBytes int) *bench {
 	t.Helper()
 	conn := stacktest.Migrated(t)
-	b := &bench{log: projection.New(conn, eventlog.Options{})}
+	b := &bench{conn: conn}
+	b.log = projection.New(conn, eventlog.Options{Appended: func([]schema.Event) { b.appends.Add(1) }})
+	b.published = &published{log: b.log}
 	model, err := llm.NewModel(t.Context(), llm.Config{Model: worth.Version})
 	require.NoError(t, err)
-	errs := make([]error, 3)
-	b.rooms.Log = b.log.Store
+	access, err := transcript.NewAccess(transcript.AccessOptions{})
+	require.NoError(t, err)
+	errs := make([]error, 5)
+	b.rooms.Log, b.rooms.Index = b.log.Store, b.published
+	spec := schema.BuildSpec{Extractor: llm.ExtractorOf(model.Identity()), EmbeddingVersion: "hash-v2-384", SchemaVersion: schema.SchemaVersion}
+	b.rooms.Build, errs[3] = build.NewActivities(b.log, conn, spec, build.Projections(conn, spec.EmbeddingVersion))
+	b.rooms.Transcript, errs[4] = transcript.NewActivities(b.log.Store, access)
 	b.rooms.LLM, errs[0] = llm.NewActivities(b.log.Store, model, llm.Params{}, windowBytes)
 	b.rooms.Entry, errs[1] = entry.NewActivities(b.log.Store, conn)
 	b.rooms.Graduate, errs[2] = graduate.NewActivities(b.log, conn, model, &mocks.Client{}, graduate.Options{})

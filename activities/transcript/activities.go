@@ -10,7 +10,6 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -18,24 +17,16 @@ import (
 
 // Activities reads sessions into the event log.
 type Activities struct {
-	log    *projection.Store
-	builds projection.Projector
+	log    *eventlog.Store
 	access *Access
-	index  Indexer
 }
 
-// Indexer has the messages of a session's stream indexed, and does not wait for that.
-type Indexer interface {
-	Enqueue(ctx context.Context, stream string) error
-}
-
-// NewActivities returns the room's activities over the log. The projector shows builds as soon as they
-// have begun; sources are read where access allows it. Without an indexer messages are not indexed.
-func NewActivities(log *projection.Store, builds projection.Projector, access *Access, index Indexer) (*Activities, error) {
-	if log == nil || builds == nil || access == nil {
-		return nil, errors.New("transcript activities: an event log, the projector of builds and the access to sources are needed")
+// NewActivities returns the room's activities over the log. Sources are read where access allows it.
+func NewActivities(log *eventlog.Store, access *Access) (*Activities, error) {
+	if log == nil || access == nil {
+		return nil, errors.New("transcript activities: an event log and the access to sources are needed")
 	}
-	return &Activities{log: log, builds: builds, access: access, index: index}, nil
+	return &Activities{log: log, access: access}, nil
 }
 
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
@@ -100,22 +91,26 @@ type IngestResult struct {
 	QueuedTo uint64 `json:"queued_to,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
+	// uri is the address of the source that was read, nil if nothing was appended.
+	uri *string
 }
 
-// IngestSession reads the source and appends the messages that the log does not know, after the event that
-// opens the build. From then on the build can be seen to run.
-func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
-	stream := in.Build.Stream()
-	return boundary.Run(eventlog.WithHead(ctx, stream, in.Build.Head), in, func(ctx context.Context, in IngestInput) (IngestResult, error) {
-		result, err := a.ingest(ctx, in)
-		result.Head = a.log.Head(stream)
-		return result, err
-	})
+// Stored tells the access to sources that the log holds the result of [Ingest].
+func Stored(a *Activities, build schema.OpenedBuild, result IngestResult) {
+	if f := a.access.options.Ingested; f != nil && result.uri != nil {
+		f(build.BuildID, *result.uri)
+	}
+}
+
+// Ingest reads the source and appends the messages that the log does not know, after the event that opens the build. The
+// result has no head.
+func Ingest(ctx context.Context, a *Activities, in IngestInput) (IngestResult, error) {
+	return a.ingest(ctx, in)
 }
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
-	logged, err := session.Open(ctx, a.log.Store, key)
+	logged, err := session.Open(ctx, a.log, key)
 	if err != nil {
 		return IngestResult{}, err
 	}
@@ -172,18 +167,9 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
 	}
-	if f := a.access.options.Ingested; f != nil {
-		f(in.Build.BuildID, uri)
-	}
-	if result.Redacted, err = a.redacted(ctx, p, brought > 0); err != nil {
-		return result, err
-	}
-	// The session's other projections wait for all that the model has to say.
-	if _, err = a.log.Project(ctx, a.builds, key.Stream()); err != nil || a.index == nil {
-		return result, err
-	}
-	// The messages can be found from now on, even if the extraction fails.
-	return result, a.index.Enqueue(ctx, key.Stream())
+	result.uri = &uri
+	result.Redacted, err = a.redacted(ctx, p, brought > 0)
+	return result, err
 }
 
 // redactedIn counts the redactions in the messages, by rule.

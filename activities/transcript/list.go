@@ -25,7 +25,7 @@ func (a *Activities) ListSessions(ctx context.Context, in batch.ListInput[schema
 }
 
 func (a *Activities) listSessions(ctx context.Context, in batch.ListInput[schema.ImportSessionsInput]) (batch.Listed, error) {
-	to, err := batch.List(ctx, a.log.Store, in.Batch, in.At)
+	to, err := batch.List(ctx, a.log, in.Batch, in.At)
 	if err != nil {
 		return batch.Listed{}, err
 	}

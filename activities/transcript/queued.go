@@ -31,7 +31,7 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 		in.Queued = own
 	}
 	r := reading{session: &Session{Format: schema.FormatQueue}, source: schema.Source{Format: schema.FormatQueue}, queued: in.Queued}
-	contexts, err := queue.Contexts(ctx, a.log.Store, in.Key(), in.Queued)
+	contexts, err := queue.Contexts(ctx, a.log, in.Key(), in.Queued)
 	if err != nil {
 		return reading{}, err
 	}

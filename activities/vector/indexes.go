@@ -195,15 +195,43 @@ func (x *Indexes) enqueuer(index string) *Enqueuer {
 
 // Enqueue brings the outboxes up to date with the stream, and wakes the writers whose outbox got new rows.
 func (e *Enqueuers) Enqueue(ctx context.Context, stream string) error {
+	all, err := e.all(ctx)
+	for _, one := range all {
+		err = errors.Join(err, one.Enqueue(ctx, stream))
+	}
+	return err
+}
+
+// EnqueueWith is [Enqueuers.Enqueue], and brings other projections of the stream up to date with the same inserts.
+func (e *Enqueuers) EnqueueWith(ctx context.Context, stream string, others []projection.Projector) error {
+	all, err := e.all(ctx)
+	if err != nil {
+		return err
+	}
+	projectors := slices.Clone(others)
+	for _, one := range all {
+		same := func(p projection.Projector) bool { return p.Name() == one.projector.Name() }
+		projectors = append(slices.DeleteFunc(projectors, same), one.projector)
+	}
+	err = e.indexes.log.ProjectEach(ctx, stream, projectors)
+	for _, one := range all {
+		if err == nil {
+			err = one.enqueued(ctx)
+		}
+	}
+	return err
+}
+
+func (e *Enqueuers) all(ctx context.Context) (all []*Enqueuer, err error) {
 	versions, err := e.indexes.Versions(ctx)
 	for _, version := range versions {
 		for _, index := range schema.Indexes(version) {
 			if _, messages := schema.SplitIndex(index); messages == e.messages {
-				err = errors.Join(err, e.indexes.enqueuer(index).Enqueue(ctx, stream))
+				all = append(all, e.indexes.enqueuer(index))
 			}
 		}
 	}
-	return err
+	return all, err
 }
 
 // WakePending wakes the writers of all indexes that have pending rows.

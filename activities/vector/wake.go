@@ -33,11 +33,15 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 // pending. This check reads every row of the collection, so the first attempt for task titles skips it: most sessions
 // add none.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
-	before := e.projector.written.Load()
 	if _, err := e.log.Project(ctx, e.projector, stream); err != nil {
 		return err
 	}
-	if e.projector.written.Load() > before {
+	return e.enqueued(ctx)
+}
+
+// enqueued wakes the writer after the outbox was brought up to date.
+func (e *Enqueuer) enqueued(ctx context.Context) error {
+	if e.projector.written.Swap(0) > 0 {
 		return e.writer.Wake(ctx, e.temporal)
 	}
 	_, messages := schema.SplitIndex(e.projector.version)

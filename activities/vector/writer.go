@@ -25,6 +25,7 @@ type Log interface {
 	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error)
+	ProjectEach(ctx context.Context, stream string, projectors []projection.Projector) error
 	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
 	Head(stream string) schema.StreamHead
 	AsWriter(ctx context.Context, stream string, head schema.StreamHead) (context.Context, error)

@@ -283,7 +283,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	}
 	r, errs := &rooms{indexes: indexes}, make([]error, 15)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
-	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, indexes.Enqueuers(true))
+	r.transcript, errs[1] = transcript.NewActivities(s.Log.Store, access)
 	r.llm, errs[2] = llm.NewActivities(s.Log.Store, model, cfg.ExtractionParams(), cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log.Store)
 	r.entry, errs[4] = entry.NewActivities(s.Log.Store, s.ClickHouse)
@@ -311,7 +311,9 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	r.graduate, errs[11] = graduate.NewActivities(s.Log, s.ClickHouse, model, s.Temporal, graduate.Options{
 		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
 	})
-	r.derive, errs[14] = derive.NewActivities(s.Log.Store, derive.Rooms{Log: s.Log.Store, LLM: r.llm, Entry: r.entry, Graduate: r.graduate})
+	r.derive, errs[14] = derive.NewActivities(s.Log.Store, derive.Rooms{
+		Log: s.Log.Store, Transcript: r.transcript, Build: r.build, Index: indexes.Enqueuers(true), LLM: r.llm, Entry: r.entry, Graduate: r.graduate,
+	})
 	r.queue, errs[12] = queue.NewActivities(s.Log.Store, s.ClickHouse)
 	if s.Eraser != nil {
 		r.erase, errs[13] = erase.NewActivities(erase.Stores{
