@@ -179,7 +179,7 @@ func (a *Rebuilds) fill(ctx context.Context, in FillInput) (FillResult, error) {
 		return FillResult{}, err
 	}
 	defer func() { _ = sh.Close() }()
-	ps, err := projectors(sh.Bulk(), []string{in.Projection})
+	ps, err := projectors(sh.Conn, []string{in.Projection})
 	if err != nil {
 		return FillResult{}, err
 	}
@@ -209,7 +209,7 @@ func (a *Rebuilds) catchUp(ctx context.Context, in ShadowInput) (out CatchUpResu
 		return out, err
 	}
 	defer func() { _ = sh.Close() }()
-	ps, err := projectors(sh.Bulk(), in.Projections)
+	ps, err := projectors(sh.Conn, in.Projections)
 	if err != nil {
 		return out, err
 	}
@@ -247,7 +247,7 @@ func (a *Rebuilds) switchTables(ctx context.Context, in SwitchInput) (SwitchResu
 		return SwitchResult{}, err
 	}
 	defer func() { _ = sh.Close() }()
-	made, err := projectors(sh.Bulk(), in.Projections)
+	made, err := projectors(sh.Conn, in.Projections)
 	if err != nil {
 		return SwitchResult{}, err
 	}

@@ -21,7 +21,7 @@ type span struct {
 }
 
 // CatchUp applies to the shadow the events that came after it was filled. It returns [ErrShadowGone] if it was not
-// filled. The projector's connection is [Shadow.Bulk].
+// filled. The projector's connection is that of the shadow.
 func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
 	if err := sh.complete(ctx, []Projector{p}); err != nil {
 		return Progress{}, err

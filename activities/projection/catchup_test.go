@@ -70,7 +70,7 @@ func TestCatchUpManyStreams(t *testing.T) {
 	sayIn(t, conn, changed, 4, 2)
 	for _, want := range []int{2 * changed, 0} {
 		before, began := conn.requests.Load(), time.Now()
-		done, err := sh.CatchUp(t.Context(), p.over(sh.Bulk()))
+		done, err := sh.CatchUp(t.Context(), p.over(sh.Conn))
 		require.NoError(t, err)
 		asked := conn.requests.Load() - before
 		t.Logf("%d new events: %d requests, %s", want, asked, time.Since(began))

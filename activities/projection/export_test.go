@@ -2,8 +2,6 @@ package projection
 
 // For the tests against a real server, which are in a package of their own: the server's package
 // imports this one.
-var TablesLastFirst = tablesLastFirst
-
 // LoseOffsets simulates the end of a program before it has saved its projections' offsets.
 func LoseOffsets(s *Store) {
 	s.offsets.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/projection"
 	"axiommind/deploy/local/sharedtest"
@@ -47,21 +48,15 @@ func (p *tally) Apply(ctx context.Context, events []schema.Event) error {
 	if err := p.fail("before rows"); err != nil {
 		return err
 	}
-	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO tally_raw (stream, seq, said)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = batch.Close() }()
+	var rows [][]any
 	for i, e := range events {
 		last := events[max(i-1, 0)]
 		if i > 0 && (e.Stream == last.Stream && e.Seq <= last.Seq || e.Stream < last.Stream || e.Stream != last.Stream && !p.together) {
 			return fmt.Errorf("event %d of %q at %d is out of order", i, e.Stream, e.Seq)
 		}
-		if err := batch.Append(e.Stream, e.Seq, e.Type+" "+string(e.Payload)); err != nil {
-			return err
-		}
+		rows = append(rows, []any{e.Stream, e.Seq, e.Type + " " + string(e.Payload)})
 	}
-	if err := batch.Send(); err != nil {
+	if err := clickhouse.Insert(ctx, p.conn, "tally_raw (stream, seq, said)", rows); err != nil {
 		return err
 	}
 	return p.fail("after rows")

@@ -68,31 +68,19 @@ func (p *chain) Apply(ctx context.Context, events []schema.Event) error {
 		return err
 	}
 	p.reading()
-	log, err := p.conn.PrepareBatch(ctx, `INSERT INTO chain_log_raw (stream, seq)`)
-	if err != nil {
-		return err
-	}
+	var log [][]any
 	for _, e := range events {
 		if e.Seq <= version {
 			continue
 		}
 		words, version = words+" "+e.DedupeKey, e.Seq
 		// Unlike those of the rooms these rows are written only once: a lost one is not written again.
-		if err := log.Append(e.Stream, e.Seq); err != nil {
-			return err
-		}
+		log = append(log, []any{e.Stream, e.Seq})
 	}
-	if err := log.Send(); err != nil {
+	if err := clickhouse.Insert(ctx, p.conn, "chain_log_raw (stream, seq)", log); err != nil {
 		return err
 	}
-	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO chain_raw (stream, words, version)`)
-	if err != nil {
-		return err
-	}
-	if err := batch.Append(events[0].Stream, words, version); err != nil {
-		return err
-	}
-	return batch.Send()
+	return clickhouse.Insert(ctx, p.conn, "chain_raw (stream, words, version)", [][]any{{events[0].Stream, words, version}})
 }
 
 // over returns the projector over another connection.
@@ -137,7 +125,7 @@ func filledShadow(t testing.TB, s *projection.Store, conn driver.Conn, id string
 	require.NoError(t, err)
 	for _, p := range ps {
 		fillShadow(t, sh, p)
-		made = append(made, p.over(sh.Bulk()))
+		made = append(made, p.over(sh.Conn))
 	}
 	return sh, made, inUse
 }
@@ -147,7 +135,7 @@ func fillShadow(t testing.TB, sh *projection.Shadow, p movable) {
 	t.Helper()
 	for at := (projection.Filled{}); !at.Done; {
 		var err error
-		at, err = sh.Fill(t.Context(), p.over(sh.Bulk()), at.Place, time.Time{}, func(projection.Filled) {})
+		at, err = sh.Fill(t.Context(), p.over(sh.Conn), at.Place, time.Time{}, func(projection.Filled) {})
 		require.NoError(t, err)
 	}
 }

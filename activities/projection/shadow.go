@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -33,7 +32,6 @@ type Shadow struct {
 	id string
 	// current is the store of the database in use. shadow reads the same events and keeps the offsets of the new rows.
 	current, shadow *Store
-	bulk            *clickhouse.Bulk
 }
 
 // OpenShadow opens the shadow that [Store.BeginShadow] has made, or returns [ErrShadowGone].
@@ -60,12 +58,8 @@ func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
 func (s *Store) shadow(scratch *clickhouse.Scratch, id string) *Shadow {
 	made := newStore(s.Store, s.db, s.opts)
 	made.offsetsTable = clickhouse.Identifier(scratch.Database) + "." + currentOffsets
-	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made, bulk: clickhouse.NewBulk(scratch.Conn)}
+	return &Shadow{Scratch: scratch, id: id, current: s, shadow: made}
 }
-
-// Bulk is the connection of the projectors that make rows in the shadow. Inserts through it are sent later, in large
-// blocks.
-func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 
 // tablesOf returns the comments of the tables of a database by their names. On a cluster the local tables have them.
 func (s *Store) tablesOf(ctx context.Context, database string) (map[string]string, error) {
@@ -163,7 +157,7 @@ type Filled struct {
 }
 
 // Fill makes the projector's rows in the shadow from the events after the place, until the time or the end of the log.
-// Called again with the same place it makes the same rows. The projector's connection is [Shadow.Bulk]. Memory is
+// Called again with the same place it makes the same rows. The projector's connection is that of the shadow. Memory is
 // bounded by the options of the store: a page of events over many streams, and their rows. It calls report after each
 // page.
 func (sh *Shadow) Fill(ctx context.Context, p Projector, after eventlog.Place, until time.Time, report func(Filled)) (Filled, error) {
@@ -189,33 +183,23 @@ func (sh *Shadow) Fill(ctx context.Context, p Projector, after eventlog.Place, u
 
 // apply makes the rows of a page of events of many streams, and writes them in large blocks.
 func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event) error {
-	defer sh.bulk.Drop()
+	gathering, rows := clickhouse.Gather(ctx)
 	for len(events) > 0 {
 		stream := events[0].Stream
 		n := slices.IndexFunc(events, func(e schema.Event) bool { return e.Stream != stream })
 		if n < 0 {
 			n = len(events)
 		}
-		if err := p.Apply(ctx, events[:n]); err != nil {
+		rows.Begin()
+		if err := p.Apply(gathering, events[:n]); err != nil {
 			return fmt.Errorf("project %q: %w", stream, err)
 		}
 		events = events[n:]
 	}
-	if err := sh.bulk.Flush(ctx, tablesLastFirst(p)); err != nil {
+	if err := rows.Write(ctx); err != nil {
 		return fmt.Errorf("project %q: %w", p.Name(), err)
 	}
 	return nil
-}
-
-// tablesLastFirst are the projector's tables. The first comes last, because it records the applied events.
-func tablesLastFirst(p Projector) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, t := range slices.Backward(p.Tables()) {
-			if !yield(t.Name) {
-				return
-			}
-		}
-	}
 }
 
 // filled records that the projector's rows are complete up to the horizon.

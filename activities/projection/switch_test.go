@@ -121,7 +121,7 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 		opened, err := dead.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
 		victim.left.Store(at)
-		_, err = opened.Switch(t.Context(), compare, over(opened.Bulk(), a, b), inUse)
+		_, err = opened.Switch(t.Context(), compare, over(opened.Conn, a, b), inUse)
 		finished := err == nil
 		require.GreaterOrEqual(t, len(a.rows(t)), len(want)-1, what)
 		if !finished {
@@ -138,7 +138,7 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 		}
 		again, err := other.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
-		made = over(again.Bulk(), a, b)
+		made = over(again.Conn, a, b)
 		var done projection.Switched
 		insist(t, func() (err error) { done, err = again.Switch(t.Context(), compare, made, inUse); return err })
 		found, err := again.Compare(t.Context(), a.Tables()[0], done.Generation)
@@ -330,7 +330,7 @@ func TestShadowGone(t *testing.T) {
 	require.ErrorIs(t, err, projection.ErrShadowGone)
 	sh, err := s.BeginShadow(t.Context(), "1", p)
 	require.NoError(t, err)
-	made := over(sh.Bulk(), p)
+	made := over(sh.Conn, p)
 	_, err = sh.CatchUp(t.Context(), made[0])
 	require.ErrorIs(t, err, projection.ErrShadowGone)
 	_, err = sh.Switch(t.Context(), projection.SwitchOptions{}, made, []projection.Projector{p})
