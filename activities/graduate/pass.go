@@ -77,7 +77,7 @@ func (a *Activities) commit(ctx context.Context, project, stream string, acts []
 
 // projectSessions brings the ledgers up to date with all sessions of the project.
 func (a *Activities) projectSessions(ctx context.Context, project string) error {
-	_, err := a.log.ProjectTogether(ctx, NewProjector(a.conn), schema.SessionsOf(project))
+	_, err := a.log.ProjectUnder(ctx, NewProjector(a.conn), schema.SessionsOf(project))
 	return err
 }
 

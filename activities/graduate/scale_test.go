@@ -42,7 +42,7 @@ func BenchmarkPass(b *testing.B) {
 		l := bench.activities.loader()
 		w, more, err := l.begin(b.Context(), "p", bench.now(), 1)
 		require.NoError(b, err)
-		_, err = bench.log.ProjectTogether(b.Context(), NewProjector(bench.conn), schema.SessionsOf("p"))
+		_, err = bench.log.ProjectUnder(b.Context(), NewProjector(bench.conn), schema.SessionsOf("p"))
 		require.NoError(b, err)
 		require.NoError(b, l.surround(b.Context(), w))
 		require.False(b, more)

@@ -137,12 +137,11 @@ func catchUpInPages(t *testing.T, long int, sizes ...int) {
 
 // Many streams are applied together at the price of a few, and only those with the prefix. The rows are those of an
 // undisturbed run, whatever breaks.
-func TestProjectTogether(t *testing.T) {
+func TestProjectUnder(t *testing.T) {
 	t.Parallel()
 	const streams, changed = 1200, 300
 	conn := metered{stacktest.Migrated(t), &atomic.Int64{}}
 	p := newTally(t, conn)
-	p.together = true
 	s := projection.New(conn, eventlog.Options{Lease: testLease})
 	sayIn(t, conn, streams, 1, 3)
 	_, err := s.Append(t.Context(), "p/other", said("p/other", 12))
@@ -150,12 +149,12 @@ func TestProjectTogether(t *testing.T) {
 	const prefix = `p/it's \ 한 `
 	for i, step := range []string{"before rows", "after rows"} {
 		p.fail = failOnce(step, 1)
-		_, err = s.ProjectTogether(t.Context(), p, prefix)
+		_, err = s.ProjectUnder(t.Context(), p, prefix)
 		require.ErrorIs(t, err, errKilled)
 		s = projection.New(conn, eventlog.Options{Lease: testLease})
 		for _, want := range []int{3*streams*(1-i) + 2*changed*i, 0} {
 			before := conn.requests.Load()
-			done, err := s.ProjectTogether(t.Context(), p, prefix)
+			done, err := s.ProjectUnder(t.Context(), p, prefix)
 			require.NoError(t, err)
 			require.LessOrEqual(t, conn.requests.Load()-before, int64(20))
 			require.Equal(t, want, done.Events)

@@ -47,6 +47,10 @@ type lease struct {
 	exclusive bool
 }
 
+func exclusive(generation uint64) lease {
+	return lease{generation: generation, until: time.Now().Add(24 * time.Hour), exclusive: true}
+}
+
 // leases are the newest generations of all projectors, as the server last reported them.
 type leases struct {
 	mu sync.Mutex

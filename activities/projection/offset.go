@@ -44,28 +44,19 @@ type offsets struct {
 	failed  int
 }
 
-// offsetsOf returns the projector's offset in each of the streams.
-func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, streams []string) (map[string]Offset, error) {
-	out := make(map[string]Offset, len(streams))
-	var ask []string
-	for _, stream := range streams {
-		if o, ok := s.offsets.get(offsetKey{p.Name(), stream, generation}); ok {
-			out[stream] = o
-		} else {
-			ask = append(ask, stream)
-		}
+// offsetOf returns the projector's offset in the stream.
+func (s *Store) offsetOf(ctx context.Context, p Projector, generation uint64, stream string) (at Offset, err error) {
+	if at, ok := s.offsets.get(offsetKey{p.Name(), stream, generation}); ok {
+		return at, nil
 	}
-	if len(ask) == 0 {
-		return out, nil
-	}
-	err := s.db.Query(ctx, clickhouse.Map(out, func(rows driver.Rows, stream *string, o *Offset) error {
-		return rows.Scan(stream, &o.LastSeq, &o.LastTS, &o.LastEventID)
-	}), `SELECT stream, last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
-		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), clickhouse.Set(ask), generation)
+	err = s.db.Query(ctx, func(rows driver.Rows) error {
+		return rows.Scan(&at.LastSeq, &at.LastTS, &at.LastEventID)
+	}, `SELECT last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
+		WHERE projector_name = ? AND stream = ? AND generation = ?`, p.Name(), stream, generation)
 	if err != nil {
-		return nil, fmt.Errorf("read offsets of %q: %w", p.Name(), err)
+		return at, fmt.Errorf("read the offset of %q: %w", p.Name(), err)
 	}
-	return out, nil
+	return at, nil
 }
 
 func (o *offsets) get(k offsetKey) (Offset, bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -54,11 +55,7 @@ func (s *Store) project(ctx context.Context, p Projector, stream string) (lease,
 		run := s.newPass(p, l)
 		known, err := run.remembered(ctx, stream)
 		if err == nil && !known {
-			var last uint64
-			if last, err = s.End(ctx, stream); err != nil {
-				return l, Progress{}, projectError(p, stream, err)
-			}
-			err = run.streams(ctx, []eventlog.StreamInfo{{Name: stream, LastSeq: last}})
+			err = run.read(ctx, stream)
 		}
 		if !errors.Is(err, errRenewed) {
 			return run.lease, run.done, err
@@ -127,17 +124,21 @@ func (s *Store) gathered(ctx context.Context, stream string, projectors []Projec
 	return true, nil
 }
 
-// ProjectAll is like [Store.Project] for all of the projector's streams that are behind. It calls report after each
-// page of events.
-func (s *Store) ProjectAll(ctx context.Context, p Projector, report ...func(Progress)) (Progress, error) {
+// ProjectAll is like [Store.Project] for all of the projector's streams that are behind. It reads and applies the events
+// of many streams at once: a separate read or insert costs as much for one event as for many.
+func (s *Store) ProjectAll(ctx context.Context, p Projector) (Progress, error) {
+	return s.ProjectUnder(ctx, p, p.StreamPrefix())
+}
+
+// ProjectUnder is [Store.ProjectAll] for the streams with the prefix.
+func (s *Store) ProjectUnder(ctx context.Context, p Projector, prefix string) (Progress, error) {
 	for {
 		l, err := s.acquireLease(ctx, p)
 		if err != nil {
 			return Progress{}, err
 		}
 		run := s.newPass(p, l)
-		run.report = report
-		if err = run.all(ctx); !errors.Is(err, errRenewed) {
+		if err = run.all(ctx, prefix, logEnds); !errors.Is(err, errRenewed) {
 			return run.done, err
 		}
 	}
@@ -145,37 +146,47 @@ func (s *Store) ProjectAll(ctx context.Context, p Projector, report ...func(Prog
 
 // pass is one run of a projector over streams.
 type pass struct {
-	s      *Store
-	p      Projector
-	lease  lease
-	done   Progress
-	report []func(Progress)
-	// ends are the ends of the streams, if they are not those of the log.
-	ends streamEnds
+	s     *Store
+	p     Projector
+	lease lease
+	done  Progress
 	// atOnce is how many events are applied at once.
 	atOnce int
 }
 
 func (s *Store) newPass(p Projector, l lease) *pass {
-	return &pass{s: s, p: p, lease: l, ends: logEnds, atOnce: math.MaxInt}
+	return &pass{s: s, p: p, lease: l, atOnce: math.MaxInt}
 }
 
-// all applies every stream of the projector.
-func (r *pass) all(ctx context.Context) error {
+// spansAtOnce is how many streams are read in one query. Their names are in it.
+const spansAtOnce = 1000
+
+// span is a projector's backlog in a stream: the events after the offset, up to the last one.
+type span struct {
+	stream string
+	at     Offset
+	last   uint64
+}
+
+// all applies every stream of the projector with the prefix.
+func (r *pass) all(ctx context.Context, prefix string, ends streamEnds) error {
 	if err := r.s.SaveOffsets(ctx); err != nil {
 		return err
 	}
 	for after, more := "", true; more; {
-		spans, err := r.s.backlog(ctx, r.p, r.ends, r.p.StreamPrefix(), r.lease.generation, after)
+		spans, err := r.s.backlog(ctx, r.p, ends, prefix, r.lease.generation, after)
 		if err != nil {
-			return projectError(r.p, r.p.StreamPrefix()+"*", err)
+			return projectError(r.p, prefix+"*", err)
 		}
-		page := make([]eventlog.StreamInfo, len(spans))
-		for i, s := range spans {
-			page[i] = eventlog.StreamInfo{Name: s.stream, LastSeq: s.last}
-		}
-		if err := r.streams(ctx, page); err != nil {
-			return err
+		for part := range slices.Chunk(spans, spansAtOnce) {
+			if err := r.spans(ctx, part); err != nil {
+				return err
+			}
+			if r.s.offsets.full() {
+				if err := r.s.SaveOffsets(ctx); err != nil {
+					return err
+				}
+			}
 		}
 		if more = len(spans) == eventlog.MaxIDs; more {
 			after = spans[len(spans)-1].stream
@@ -250,42 +261,44 @@ func (r *pass) reached(stream string, applied []schema.Event, at Offset, last ui
 	r.s.advance(r.p, r.lease.generation, stream, at)
 }
 
-// streams applies the streams up to the given positions.
-func (r *pass) streams(ctx context.Context, streams []eventlog.StreamInfo) error {
-	names := make([]string, len(streams))
-	for i, stream := range streams {
-		names[i] = stream.Name
-	}
-	offsets, err := r.s.offsetsOf(ctx, r.p, r.lease.generation, names)
+// read applies the stream as the server has it.
+func (r *pass) read(ctx context.Context, stream string) error {
+	last, err := r.s.End(ctx, stream)
 	if err != nil {
+		return projectError(r.p, stream, err)
+	}
+	at, err := r.s.offsetOf(ctx, r.p, r.lease.generation, stream)
+	if err != nil || at.LastSeq >= last {
 		return err
 	}
-	for _, stream := range streams {
-		at := offsets[stream.Name]
-		if at.LastSeq >= stream.LastSeq {
-			continue
+	return r.spans(ctx, []span{{stream, at, last}})
+}
+
+// spans applies the spans, which are in the order of their streams, and records the new offsets.
+func (r *pass) spans(ctx context.Context, spans []span) error {
+	at, last := make(map[string]Offset, len(spans)), make(map[string]uint64, len(spans))
+	rest := eventlog.Range{Prefix: r.p.StreamPrefix(), Types: r.p.Types()}
+	for _, s := range spans {
+		at[s.stream], last[s.stream] = s.at, s.last
+		rest.Of = append(rest.Of, eventlog.Place{Stream: s.stream, Seq: s.at.LastSeq})
+	}
+	for page, err := range r.s.Pages(ctx, rest) {
+		events := slices.DeleteFunc(page.Events, func(e schema.Event) bool { return e.Seq > last[e.Stream] }) // They came later.
+		if err == nil {
+			err = r.apply(ctx, events)
 		}
-		r.done.Streams++
-		rest := eventlog.Range{Stream: stream.Name, Types: r.p.Types(), UpTo: stream.LastSeq, After: eventlog.Place{Stream: stream.Name, Seq: at.LastSeq}}
-		for page, err := range r.s.Pages(ctx, rest) {
-			if err == nil {
-				err = r.apply(ctx, page.Events)
-			}
-			if err != nil {
-				return projectError(r.p, stream.Name, err)
-			}
-			for _, last := range lastOfEach(page.Events) {
-				at = Offset{last.Seq, last.TS, last.ID}
-				r.s.advance(r.p, r.lease.generation, stream.Name, at)
-			}
+		if err != nil {
+			return projectError(r.p, spans[0].stream, err)
 		}
-		r.reached(stream.Name, nil, at, stream.LastSeq)
-		if r.s.offsets.full() {
-			if err := r.s.SaveOffsets(ctx); err != nil {
-				return err
-			}
+		for _, e := range lastOfEach(events) {
+			at[e.Stream] = Offset{e.Seq, e.TS, e.ID}
+			r.s.advance(r.p, r.lease.generation, e.Stream, at[e.Stream])
 		}
 	}
+	for _, s := range spans {
+		r.reached(s.stream, nil, at[s.stream], s.last)
+	}
+	r.done.Streams += len(spans)
 	return nil
 }
 
@@ -312,9 +325,6 @@ func (r *pass) apply(ctx context.Context, page []schema.Event) error {
 		}
 		page, again = page[len(part):], false
 		r.done.Events += len(part)
-		for _, tell := range r.report {
-			tell(r.done)
-		}
 	}
 	return nil
 }
@@ -327,8 +337,26 @@ func (r *pass) applyPart(ctx context.Context, events []schema.Event) (late bool,
 	}
 	held, cancel := context.WithDeadline(ctx, r.lease.until)
 	defer cancel()
-	err = r.p.Apply(held, events)
+	err = applyAll(held, r.p, events)
 	return err != nil && ctx.Err() == nil && !time.Now().Before(r.lease.until), err
+}
+
+// applyAll applies the events of one stream after the other, and then writes all rows.
+func applyAll(ctx context.Context, p Projector, events []schema.Event) error {
+	gathering, rows := clickhouse.Gather(ctx)
+	for len(events) > 0 {
+		stream := events[0].Stream
+		n := slices.IndexFunc(events, func(e schema.Event) bool { return e.Stream != stream })
+		if n < 0 {
+			n = len(events)
+		}
+		rows.Begin()
+		if err := p.Apply(gathering, events[:n]); err != nil {
+			return fmt.Errorf("project %q: %w", stream, err)
+		}
+		events = events[n:]
+	}
+	return rows.Write(ctx)
 }
 
 // lastOfEach returns the last event of each stream. The events are in the order of the streams.

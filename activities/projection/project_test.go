@@ -29,8 +29,6 @@ type tally struct {
 	version uint32
 	// fail is asked before each step.
 	fail func(step string) error
-	// together is set if it takes events of several streams, one stream after the other.
-	together bool
 }
 
 func newTally(t testing.TB, conn driver.Conn) *tally {
@@ -51,7 +49,7 @@ func (p *tally) Apply(ctx context.Context, events []schema.Event) error {
 	var rows [][]any
 	for i, e := range events {
 		last := events[max(i-1, 0)]
-		if i > 0 && (e.Stream == last.Stream && e.Seq <= last.Seq || e.Stream < last.Stream || e.Stream != last.Stream && !p.together) {
+		if i > 0 && (e.Stream != last.Stream || e.Seq <= last.Seq) {
 			return fmt.Errorf("event %d of %q at %d is out of order", i, e.Stream, e.Seq)
 		}
 		rows = append(rows, []any{e.Stream, e.Seq, e.Type + " " + string(e.Payload)})

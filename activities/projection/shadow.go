@@ -13,7 +13,6 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
-	"axiommind/schema"
 )
 
 // shadowGeneration is the only generation of a projection in a shadow.
@@ -161,12 +160,12 @@ type Filled struct {
 // bounded by the options of the store: a page of events over many streams, and their rows. It calls report after each
 // page.
 func (sh *Shadow) Fill(ctx context.Context, p Projector, after eventlog.Place, until time.Time, report func(Filled)) (Filled, error) {
-	out := Filled{Place: after}
+	out, run := Filled{Place: after}, sh.pass(p)
 	for page, err := range sh.shadow.Pages(ctx, eventlog.Range{Prefix: p.StreamPrefix(), Types: p.Types(), After: after}) {
 		if err != nil {
 			return out, fmt.Errorf("fill projection %q: %w", p.Name(), err)
 		}
-		if err := sh.apply(ctx, p, page.Events); err != nil {
+		if err := run.apply(ctx, page.Events); err != nil {
 			return out, fmt.Errorf("fill projection %q up to %q: %w", p.Name(), page.Last.Stream, err)
 		}
 		out.Place = page.Last
@@ -179,27 +178,6 @@ func (sh *Shadow) Fill(ctx context.Context, p Projector, after eventlog.Place, u
 	}
 	out.Done = true
 	return out, sh.filled(ctx, p)
-}
-
-// apply makes the rows of a page of events of many streams, and writes them in large blocks.
-func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event) error {
-	gathering, rows := clickhouse.Gather(ctx)
-	for len(events) > 0 {
-		stream := events[0].Stream
-		n := slices.IndexFunc(events, func(e schema.Event) bool { return e.Stream != stream })
-		if n < 0 {
-			n = len(events)
-		}
-		rows.Begin()
-		if err := p.Apply(gathering, events[:n]); err != nil {
-			return fmt.Errorf("project %q: %w", stream, err)
-		}
-		events = events[n:]
-	}
-	if err := rows.Write(ctx); err != nil {
-		return fmt.Errorf("project %q: %w", p.Name(), err)
-	}
-	return nil
 }
 
 // filled records that the projector's rows are complete up to the horizon.

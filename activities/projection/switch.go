@@ -222,9 +222,7 @@ func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, 
 		if g.version != p.Version() {
 			continue // Other code has made the rows, and no other may add to them.
 		}
-		held := sh.current.newPass(p, lease{generation: g.number, until: time.Now().Add(24 * time.Hour), exclusive: true})
-		held.ends = sh.ends(p)
-		if err := held.all(ctx); err != nil {
+		if err := sh.current.newPass(p, exclusive(g.number)).all(ctx, p.StreamPrefix(), sh.ends(p)); err != nil {
 			return events, err
 		}
 	}
