@@ -358,10 +358,8 @@ func (r *replay) close(ctx context.Context) error {
 	if _, err := r.log.Append(ctx, stream, []schema.Event{event}); err != nil {
 		return err
 	}
-	for _, p := range []projection.Projector{entry.NewProjector(r.scratch.Conn), NewProjector(r.scratch.Conn)} {
-		if _, err := r.log.Project(ctx, p, stream); err != nil {
-			return err
-		}
+	if err := r.log.ProjectEach(ctx, stream, []projection.Projector{entry.NewProjector(r.scratch.Conn), NewProjector(r.scratch.Conn)}); err != nil {
+		return err
 	}
 	return r.log.SaveOffsets(ctx) // Before the database is dropped.
 }

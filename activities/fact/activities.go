@@ -22,6 +22,8 @@ type Activities struct {
 type Indexer interface {
 	// Enqueue requests that the facts in the stream be indexed. It does not wait.
 	Enqueue(ctx context.Context, stream string) error
+	// EnqueueWith is Enqueue, and brings other projections up to date with the stream.
+	EnqueueWith(ctx context.Context, stream string, others []projection.Projector) error
 }
 
 // NewActivities returns the activities of this package. Without an indexer facts are not indexed.
@@ -75,12 +77,14 @@ func Append(ctx context.Context, a *Activities, in []StoreRequest) ([]boundary.O
 	return out, nil
 }
 
-// Project brings the tables up to date with the memory's stream, and has its facts indexed.
-func Project(ctx context.Context, a *Activities, stream string) error {
-	if err := a.writer.Project(ctx, stream); err != nil {
-		return err
+// Project brings the tables of facts and those of another projection up to date with the memory's stream, and has its
+// facts indexed.
+func Project(ctx context.Context, a *Activities, stream string, other projection.Projector) error {
+	both := []projection.Projector{a.writer.projector, other}
+	if a.indexer == nil {
+		return a.log.ProjectEach(ctx, stream, both)
 	}
-	return a.index(ctx, stream)
+	return a.indexer.EnqueueWith(ctx, stream, both)
 }
 
 // read reads the facts that the session's entries state.

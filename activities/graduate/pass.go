@@ -7,6 +7,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -82,11 +83,7 @@ func (a *Activities) projectSessions(ctx context.Context, project string) error 
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {
-	if _, err := a.log.Project(ctx, entry.NewProjector(a.conn), stream); err != nil {
-		return err
-	}
-	_, err := a.log.Project(ctx, NewProjector(a.conn), stream)
-	return err
+	return a.log.ProjectEach(ctx, stream, []projection.Projector{entry.NewProjector(a.conn), NewProjector(a.conn)})
 }
 
 func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]act, PassResult, error) {

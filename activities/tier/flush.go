@@ -155,9 +155,7 @@ func (a *Activities) storeAtOnce(
 		return err
 	}
 	if facts {
-		if err := fact.Project(ctx, a.facts, stream); err != nil {
-			return err
-		}
+		return fact.Project(ctx, a.facts, stream, a.projector)
 	}
 	_, err = a.log.Project(ctx, a.projector, stream) // Also projects events that an earlier attempt appended.
 	return err

@@ -195,11 +195,7 @@ func (x *Indexes) enqueuer(index string) *Enqueuer {
 
 // Enqueue brings the outboxes up to date with the stream, and wakes the writers whose outbox got new rows.
 func (e *Enqueuers) Enqueue(ctx context.Context, stream string) error {
-	all, err := e.all(ctx)
-	for _, one := range all {
-		err = errors.Join(err, one.Enqueue(ctx, stream))
-	}
-	return err
+	return e.EnqueueWith(ctx, stream, nil)
 }
 
 // EnqueueWith is [Enqueuers.Enqueue], and brings other projections of the stream up to date with the same inserts.
