@@ -149,7 +149,7 @@ func retryAtStepOfLostTable(t *testing.T) { //nolint:thelper // a test of the li
 	}
 	steps := map[string]string{
 		"entries_raw": schema.StepMaterialize, "entities_raw": schema.StepTasks, "facts_raw": schema.StepMemory,
-		"vector_outbox_raw": schema.StepIngest,
+		"vector_outbox_raw": schema.StepTasks, // Their titles are indexed.
 	}
 	for _, table := range tables {
 		step := steps[table]

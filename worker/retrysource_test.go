@@ -13,7 +13,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
@@ -115,39 +114,39 @@ func retryOfInlineMessages(t *testing.T) { //nolint:thelper // a test of the lis
 	b.requireSettled(t, in, result.BuildID)
 }
 
+// failInIngest records a build that fails before it has read its source.
+func (b *bench) failInIngest(t *testing.T, in schema.ProcessSessionInput) build.Opened {
+	t.Helper()
+	builds, err := build.NewActivities(b.Log, b.ClickHouse, schema.BuildSpec{
+		Extractor: schema.Extractor{Provider: "rules", Model: "m"}, EmbeddingVersion: b.Embedder.Version(),
+	}, []projection.Projector{build.NewProjector(b.ClickHouse)})
+	require.NoError(t, err)
+	opened, err := builds.OpenBuild(t.Context(), build.OpenInput{SessionKey: in.Key(), Retry: in.Retry})
+	require.NoError(t, err)
+	at := time.Now().UTC()
+	require.NoError(t, builds.CloseBuild(t.Context(), build.CloseInput{
+		Build: opened, Input: in, StartedAt: at, At: at,
+		Finished: schema.BuildFinishedPayload{
+			BuildID: opened.BuildID, SessionID: in.SessionID, Status: schema.BuildFailed,
+			FailedStep: schema.StepIngest, Error: "away", ErrorType: schema.ErrorStoreUnavailable,
+		},
+	}))
+	return opened
+}
+
 // Inline messages of a build that failed before they were in the log are in its event, and in those of its retries that
 // failed there, too.
 func retryOfInlineMessagesFromEvent(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	b := newBench(t)
-	builds, err := build.NewActivities(b.Log, b.ClickHouse, schema.BuildSpec{
-		Extractor: schema.Extractor{Provider: "rules", Model: "m"}, EmbeddingVersion: b.Embedder.Version(),
-	}, []projection.Projector{build.NewProjector(b.ClickHouse)})
-	require.NoError(t, err)
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet)
-	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(builds)
 	in := b.input("inline", "")
 	in.Messages = []schema.InlineMessage{{Role: "user", Content: decision + strings.Repeat("\n\"세션\"", 10_000)}}
 	fail := func(in schema.ProcessSessionInput) string {
-		value, err := env.ExecuteActivity(builds.OpenBuild, build.OpenInput{SessionKey: in.Key(), Retry: in.Retry})
-		require.NoError(t, err)
-		var opened build.Opened
-		require.NoError(t, value.Get(&opened))
+		opened := b.failInIngest(t, in)
 		require.Nil(t, opened.Resumable)
 		if in.Retry != "" {
 			require.Equal(t, b.input("inline", ""), *opened.Retried)
 		}
-		at := time.Now().UTC()
-		_, err = env.ExecuteActivity(builds.CloseBuild, build.CloseInput{
-			Build: opened, Input: in, StartedAt: at, At: at,
-			Finished: schema.BuildFinishedPayload{
-				BuildID: opened.BuildID, SessionID: in.SessionID, Status: schema.BuildFailed,
-				FailedStep: schema.StepIngest, Error: "away", ErrorType: schema.ErrorStoreUnavailable,
-			},
-		})
-		require.NoError(t, err)
 		return opened.BuildID
 	}
 	first := fail(in)
@@ -181,17 +180,11 @@ func retryAfterRetryThatReadNothing(t *testing.T) { //nolint:thelper // a test o
 	_, err := b.try(t.Context(), in)
 	requireFailure(t, err, schema.ErrorModelRefused, "index: ")
 	first := b.requireFailed(t, "inline", schema.StepIndex, schema.ErrorModelRefused)
-	// The projector of builds has no table: ingest stores the messages and fails behind that.
-	rename := func(from, to string) {
-		require.NoError(t, b.ClickHouse.Exec(t.Context(), "RENAME TABLE "+from+" TO "+to))
-	}
 	starts, _ := b.builds(t, "inline")
 	source := starts[0].Source
-	rename("build_runs_raw", "build_runs_lost")
-	_, err = b.retry(t, "inline", first)
-	requireFailure(t, err, schema.ErrorStoreRejected, "ingest: ")
-	rename("build_runs_lost", "build_runs_raw")
-	second := b.requireFailed(t, "inline", schema.StepIngest, schema.ErrorStoreRejected)
+	again := b.input("inline", "")
+	again.Retry = first
+	second := b.failInIngest(t, again).BuildID
 	starts, _ = b.builds(t, "inline")
 	require.Equal(t, source, starts[1].Source)
 	vectors.status.Store(0)

@@ -63,7 +63,7 @@ func identify(ctx workflow.Context, in schema.ProcessSessionInput) (string, erro
 	if in.URI == "" {
 		return quickly(storeWork(ctx, summary), transcripts.IdentifySession, in)
 	}
-	return readSource(storeWork(ctx, summary), in.Source().String(), transcripts.IdentifySession, func() schema.ProcessSessionInput { return in })
+	return readSource(storeWork(ctx, summary), in.Source().String(), transcripts.IdentifySession, func(bool) schema.ProcessSessionInput { return in })
 }
 
 func invalidInput(err error) error {
@@ -132,14 +132,14 @@ type processSession struct {
 	started  time.Time
 	progress schema.Progress
 	metrics  []schema.StepMetric
-	// derivedIn are the metrics by name of the steps that share one activity.
+	// derivedIn are the metrics by name of the steps that share an activity.
 	derivedIn map[string]schema.StepMetric
 	cause     error
 	// queuedTo is the position of the last context of the queue that was read.
 	queuedTo uint64
 	// first is the result of the first derivation, until the step extract takes it.
 	first *derive.Result
-	// projected is the head of the session's stream when it was projected last.
+	// projected is the head of the session's stream when the step ingest projected it, unknown if that failed.
 	projected schema.StreamHead
 	// ingested is true once the start of the build and the messages are in the log.
 	ingested bool

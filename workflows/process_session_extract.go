@@ -24,10 +24,7 @@ var models *llm.Activities
 // It derives the entries once all answers are stored. The steps after it only count the result.
 func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b, start := p.build(s), workflow.Now(ctx)
-	in := derive.Input{First: b.First, PlanInput: llm.PlanInput{
-		SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: p.started, Head: b.Head,
-		AskGivenUp: p.input.AskGivenUp, Statement: b.Statement,
-	}}
+	in := derive.First(b, p.input.AskGivenUp, p.started)
 	for {
 		summary := "windows, quotes, entries, obligations"
 		if len(in.Answered) > 0 {

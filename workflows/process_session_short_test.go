@@ -104,6 +104,38 @@ func TestProcessSessionLocalModel(t *testing.T) {
 	require.Equal(t, []string{"open_build", "ingest", "extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}, ran)
 }
 
+// A session that the ingest could not publish is published by its step.
+func TestProcessSessionPublishes(t *testing.T) {
+	t.Parallel()
+	var unknown schema.StreamHead
+	for name, tt := range map[string]struct {
+		change func(*rooms)
+		want   string
+	}{
+		"refused": {func(r *rooms) { r.unpublished = true }, "PublishSession"},
+		"of unknown head": {func(r *rooms) {
+			r.opened.Head, r.ingested.Head, r.aligned.Head, r.materialized.Head, r.checked.Head = unknown, unknown, unknown, unknown, unknown
+		}, "PublishSession"},
+		"not the end": {func(r *rooms) { r.windows = 1 }, "ProjectSession"},
+	} {
+		r := newRooms()
+		r.windows = 0
+		r.recordedBefore = llm.RecordResult{Windows: 3, Entries: 2}
+		tt.change(r)
+		result, err := process(t, r, sessionInput())
+		require.NoError(t, err, name)
+		require.Equal(t, schema.BuildSuccess, result.Status, name)
+		require.Equal(t, 1, count(r.order(), tt.want), name)
+		require.Equal(t, 1, count(r.order(), "PublishSession")+count(r.order(), "ProjectSession"), name)
+	}
+
+	r := newRooms().failing("PublishSession", schema.ErrorStoreRejected)
+	r.windows, r.unpublished, r.recordedBefore = 0, true, llm.RecordResult{Windows: 3, Entries: 2}
+	_, err := process(t, r, sessionInput())
+	requireFailure(t, err, schema.StepProject, "PublishSession", schema.ErrorStoreRejected)
+	require.Equal(t, 1, inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Counts.NewEntries, "a retry goes on from there")
+}
+
 // Bookkeeping is done within the workflow task, unless the store is unavailable. It then becomes an activity that
 // Temporal shows and retries.
 func TestProcessSessionBookkeeping(t *testing.T) {

@@ -44,17 +44,19 @@ func (p *processSession) build(s sessionState) build.Opened {
 }
 
 func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	start, killed := workflow.Now(ctx), false
-	in := derive.IngestInput{IngestInput: transcript.IngestInput{Session: p.input, Build: p.build(s), At: p.started}}
-	result, err := readSource(storeWork(ctx, p.source()), p.source(), derives.IngestSession, func() derive.IngestInput {
-		in.Alone, killed = killed, true
-		return in
+	start := workflow.Now(ctx)
+	in := transcript.IngestInput{Session: p.input, Build: p.build(s), At: p.started}
+	result, err := readSource(storeWork(ctx, p.source()), p.source(), derives.IngestSession, func(killed bool) derive.IngestInput {
+		return derive.IngestInput{IngestInput: in, Alone: killed}
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.ingested, p.queuedTo, p.projected = !result.Unchanged, result.QueuedTo, result.Head
-	if p.first = result.Derived; p.first != nil {
+	p.ingested, p.queuedTo = !result.Unchanged, result.QueuedTo
+	if result.Published {
+		p.projected = result.Head
+	}
+	if p.first = result.Derived; p.first != nil && len(p.first.Plan.Windows) == 0 {
 		p.timed(ctx, start, append([]schema.StepMetric{{Step: schema.StepIngest, StartedAt: start.UTC(), Success: true}}, p.first.Metrics...))
 	}
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
@@ -107,12 +109,18 @@ func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (sta
 
 func (p *processSession) project(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := build.ProjectInput{SessionKey: p.input.Key(), Head: sessionHead.Get(s)}
-	if !in.Head.Known || in.Head != p.projected {
-		if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in); err != nil {
+	if in.Head != p.projected || !p.projected.Known {
+		work := builds.ProjectSession
+		if !p.projected.Known {
+			work = derives.PublishSession
+		}
+		if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), work, in); err != nil {
 			return nil, err
 		}
 	}
-	if c := sessionCounts.Get(s); c.NewEntries+c.GainedEntries+c.SupersededEntries+c.RestoredEntries+c.PromotedEntries > 0 || sessionResumed.Get(s).Step != "" {
+	c, b := sessionCounts.Get(s), sessionOpened.Get(s)
+	unfinished := !b.First && !b.Completed // The build before may have made entries and ended before it woke graduation.
+	if c.NewEntries+c.GainedEntries+c.SupersededEntries+c.RestoredEntries+c.PromotedEntries > 0 || unfinished {
 		wakeGraduation(ctx, p.input.Project)
 	}
 	return nil, nil

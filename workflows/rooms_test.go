@@ -88,6 +88,8 @@ type rooms struct {
 	recorded []llm.AnsweredWindow
 	calls    []string
 	inputs   map[string][]any
+	// unpublished is true if IngestSession does not publish the session.
+	unpublished bool
 	// alone records for each call of IngestSession whether it left the entries to others.
 	alone []bool
 	// within records for each call of an activity whether it was within a workflow task.
@@ -268,6 +270,7 @@ func (r *rooms) IngestSession(ctx context.Context, in derive.IngestInput) (deriv
 	r.alone = append(r.alone, in.Alone)
 	r.mu.Unlock()
 	result, _, err := derive.Ingest(ctx, r, in, func() error { return nil })
+	result.Published = !r.unpublished
 	if result.Derived != nil {
 		result.Head = result.Head.Highest(result.Derived.Head)
 	}
@@ -278,8 +281,11 @@ func (r *rooms) Ingest(ctx context.Context, in transcript.IngestInput) (transcri
 	return called(ctx, r, "IngestSession", in, func() (transcript.IngestResult, error) { return r.ingested, nil })
 }
 
-func (r *rooms) Publish(context.Context, transcript.IngestInput, transcript.IngestResult) error {
-	return nil
+func (r *rooms) Publish(context.Context, schema.SessionKey) error { return nil }
+
+func (r *rooms) PublishSession(ctx context.Context, in build.ProjectInput) error {
+	_, err := called(ctx, r, "PublishSession", in, func() (any, error) { return nil, nil })
+	return err
 }
 
 // PlanWindows plans 32 windows at a time, like the real one.

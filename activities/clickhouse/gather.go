@@ -33,8 +33,8 @@ func Gather(ctx context.Context) (context.Context, *Gathered) {
 	return context.WithValue(ctx, gatheredKey{}, g), g
 }
 
-// Begin begins a series of inserts. Tables are written in an order that each series has. Those that no series has in an
-// order are written at the same time.
+// Begin begins a series of inserts. All series of a projector insert into its tables in one order, if need be no rows, and
+// the tables are written in that order. Those of different projectors are written at the same time.
 func (g *Gathered) Begin() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,7 +64,7 @@ func (g *Gathered) Write(ctx context.Context) error {
 		}
 		writes, ctx := errgroup.WithContext(ctx)
 		for _, b := range g.blocks[:n] {
-			writes.Go(func() error { return grouped(ctx, b.conn, b.into, b.rows) })
+			writes.Go(func() error { return Insert(ctx, b.conn, b.into, b.rows) })
 		}
 		if err := writes.Wait(); err != nil {
 			return err

@@ -53,18 +53,29 @@ func TestGather(t *testing.T) {
 	insert := func(into string, n int) {
 		require.NoError(t, clickhouse.Insert(ctx, conn, into, make([][]any, n)))
 	}
-	for _, series := range [][]string{{"a", "c"}, {"a", "b", "c"}, {"c"}, {"b", "c", "d"}} {
+	for _, series := range [][4]int{{1, 0, 1, 0}, {1, 1, 1, 0}, {0, 0, 1, 1}, {0, 1, 1, 1}} {
 		rows.Begin()
-		for _, into := range series {
-			insert(into, 1)
+		for i, into := range []string{"a", "b", "c", "d"} {
+			insert(into, series[i])
 		}
 		insert("none", 0)
 	}
 	require.Empty(t, conn.blocks)
 	require.NoError(t, rows.Write(t.Context()))
-	require.Equal(t, []string{"a 2", "b 2", "c 4", "d 1"}, conn.blocks)
+	require.Equal(t, []string{"a 2", "b 2", "c 4", "d 2"}, conn.blocks)
 	require.NoError(t, rows.Write(t.Context()))
 	require.Len(t, conn.blocks, 4, "written once")
+
+	// A table comes after one that a later series puts late.
+	conn.blocks = nil
+	for _, n := range [][4]int{{0, 0, 1, 1}, {1, 1, 1, 0}} {
+		rows.Begin()
+		for i, into := range []string{"skipped", "profile", "cleared", "facts"} {
+			insert(into, n[i])
+		}
+	}
+	require.NoError(t, rows.Write(t.Context()))
+	require.Equal(t, []string{"skipped 1", "profile 1", "cleared 2", "facts 1"}, conn.blocks)
 
 	// What comes after a table that refuses its rows is not written.
 	conn.blocks, conn.refuse = nil, "b"

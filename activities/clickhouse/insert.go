@@ -34,11 +34,11 @@ func Column[T any](into *[]T) func(driver.Rows) error {
 // columns, such as "edges_raw (id, version)". Inserts that wait for one another become one block, so writing the rows
 // twice must not change anything.
 func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
-	if len(rows) == 0 {
+	if g, is := ctx.Value(gatheredKey{}).(*Gathered); is {
+		g.add(conn, into, rows) // Also without rows, for the order of the tables.
 		return nil
 	}
-	if g, is := ctx.Value(gatheredKey{}).(*Gathered); is {
-		g.add(conn, into, rows)
+	if len(rows) == 0 {
 		return nil
 	}
 	return grouped(ctx, conn, into, rows)

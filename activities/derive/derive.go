@@ -1,6 +1,6 @@
 // Package derive makes a session's entries from its source and a model's answers. The events of the steps ingest, extract,
-// align, materialize and check are one append, or two if a model is asked. The steps ask no server but the log's, so
-// interrupted ones are repeated.
+// align, materialize and check are usually one append, and those up to a model's questions another one. The steps ask no
+// server but the log's, so interrupted ones are repeated.
 package derive
 
 import (
@@ -24,8 +24,8 @@ import (
 // Steps are the work of the rooms.
 type Steps interface {
 	Ingest(context.Context, transcript.IngestInput) (transcript.IngestResult, error)
-	// Publish projects the stored events, and has the messages among them indexed.
-	Publish(context.Context, transcript.IngestInput, transcript.IngestResult) error
+	// Publish projects the stored events of the session, and has the messages among them indexed.
+	Publish(context.Context, schema.SessionKey) error
 	PlanWindows(context.Context, llm.PlanInput) (llm.PlanResult, error)
 	RecordExtraction(context.Context, llm.RecordInput) (llm.RecordResult, error)
 	AlignSession(context.Context, evidence.AlignInput) (evidence.AlignResult, error)
@@ -50,9 +50,8 @@ func (r Rooms) Ingest(ctx context.Context, in transcript.IngestInput) (transcrip
 }
 
 // Publish implements [Steps].
-func (r Rooms) Publish(ctx context.Context, in transcript.IngestInput, result transcript.IngestResult) error {
-	transcript.Stored(r.Transcript, in.Build, result)
-	return build.Publish(ctx, r.Build, in.Build.SessionKey, r.Index)
+func (r Rooms) Publish(ctx context.Context, session schema.SessionKey) error {
+	return build.Publish(ctx, r.Build, session, r.Index)
 }
 
 // PlanWindows implements [Steps].

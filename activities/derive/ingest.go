@@ -3,6 +3,7 @@ package derive
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -11,6 +12,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/transcript"
+	"axiommind/schema"
 )
 
 // IngestInput names the session to read and its build.
@@ -26,14 +28,15 @@ type IngestResult struct {
 	// Derived is the result that [Activities.DeriveEntries] would have without answers of a model. It is nil if the entries
 	// are left to it, or if there are none to derive.
 	Derived *Result `json:"derived,omitempty"`
+	// Published is true if the tables have the stream up to its head. Otherwise [Activities.PublishSession] is left to do.
+	Published bool `json:"published,omitempty"`
 }
 
-// derivation returns the input of the first derivation.
-func (in IngestInput) derivation() Input {
-	b := in.Build
+// First returns the input of a build's first derivation.
+func First(b schema.OpenedBuild, askGivenUp bool, at time.Time) Input {
 	return Input{First: b.First, PlanInput: llm.PlanInput{
-		SessionKey: b.SessionKey, BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: in.At, Head: b.Head,
-		AskGivenUp: in.Session.AskGivenUp, Statement: b.Statement,
+		SessionKey: b.SessionKey, BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: at, Head: b.Head,
+		AskGivenUp: askGivenUp, Statement: b.Statement,
 	}}
 }
 
@@ -45,7 +48,7 @@ func (in IngestInput) derives(result transcript.IngestResult) bool {
 
 // IngestSession stores the session's input, after the event that opens the build, and what can be derived from it without a
 // model. It is one append. From then on the build can be seen to run, and its messages can be found. If the derivation
-// fails, or an attempt before this one did, the input is stored alone.
+// fails, or this is not the first attempt, the input is stored alone.
 func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
 	in.Alone = in.Alone || activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt > 1
 	return boundary.Run(ctx, in, a.ingest)
@@ -72,8 +75,10 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		return IngestResult{}, err
 	}
 	if !out.Unchanged {
-		if err := a.steps.Publish(headed(), in.IngestInput, out.IngestResult); err != nil {
-			return IngestResult{}, err
+		out.Stored()
+		err := a.steps.Publish(headed(), in.Build.SessionKey)
+		if out.Published = err == nil; err != nil { // What is stored counts, whoever publishes it.
+			slog.WarnContext(ctx, "the session is left to the step that projects it", "stream", stream, "reason", err)
 		}
 	}
 	out.Head = a.log.Head(stream)
@@ -83,13 +88,21 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	return out, nil
 }
 
+// PublishSession does the rest of an [Activities.IngestSession] that has not published the session.
+func (a *Activities) PublishSession(ctx context.Context, in build.ProjectInput) error {
+	_, err := boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, func(ctx context.Context, in build.ProjectInput) (struct{}, error) {
+		return struct{}{}, a.steps.Publish(ctx, in.SessionKey)
+	})
+	return err
+}
+
 // Ingest runs the steps from ingest on. They store their events by store. The error underived is of the derivation alone:
 // the result has the input then, which may not be stored.
 func Ingest(ctx context.Context, steps Steps, in IngestInput, store func() error) (out IngestResult, underived, err error) {
 	if out.IngestResult, err = steps.Ingest(ctx, in.IngestInput); err != nil || !in.derives(out.IngestResult) {
 		return out, nil, err
 	}
-	derived, underived := Run(ctx, steps, in.derivation(), store)
+	derived, underived := Run(ctx, steps, First(in.Build, in.Session.AskGivenUp, in.At), store)
 	if underived == nil {
 		out.Derived = &derived
 	}

@@ -22,10 +22,14 @@ import (
 type published struct {
 	log   *projection.Store
 	times int
+	fail  error
 }
 
 func (p *published) EnqueueWith(ctx context.Context, stream string, others []projection.Projector) error {
 	p.times++
+	if p.fail != nil {
+		return p.fail
+	}
 	return p.log.ProjectEach(ctx, stream, others)
 }
 
@@ -79,10 +83,9 @@ func TestIngestAndDeriveAreOneAppend(t *testing.T) {
 		alone, err := stepwise.IngestSession(t.Context(), in)
 		require.NoError(t, err)
 		require.Nil(t, alone.Derived)
-		first := in.Build.First
 		require.Equal(t, 2*in.Build.Ordinal, len(single.events(t, key))-derivedEvents(single.events(t, key)))
-		derivation := single.input(t, key, in.Build.BuildID)
-		derivation.First = first
+		derivation := derive.First(in.Build, false, day)
+		derivation.Head = alone.Head
 		want, err := stepwise.DeriveEntries(t.Context(), derivation)
 		require.NoError(t, err)
 
@@ -198,6 +201,39 @@ func TestIngestBeforeQuestions(t *testing.T) {
 	require.Len(t, b.events(t, keyOf("s")), 2)
 	require.Equal(t, 1, b.published.times)
 	require.Len(t, b.rows(t), 5, "the build, and four messages to index")
+}
+
+// What is stored counts, even if the tables can't have it yet. An attempt that is repeated after that finds all of it, and
+// so does the derivation.
+func TestIngestIsNotPublished(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.published.fail = errors.New("a table is away")
+	in := b.opened(t, keyOf("s"), texts(2)...)
+	activities := b.activities(t, b.rooms)
+	got, err := activities.IngestSession(t.Context(), in)
+	require.NoError(t, err)
+	require.False(t, got.Published)
+	require.Positive(t, got.Derived.Materialized.New)
+	require.Equal(t, at(uint64(len(b.events(t, keyOf("s"))))), got.Head)
+	require.Empty(t, b.rows(t))
+	stored := b.events(t, keyOf("s"))
+
+	b.published.fail, in.Alone = nil, true
+	again, err := b.activities(t, b.rooms).IngestSession(t.Context(), in)
+	require.NoError(t, err)
+	require.True(t, again.Published)
+	require.Equal(t, []int{got.Messages, got.NewMessages}, []int{again.Messages, again.NewMessages})
+	first := derive.First(in.Build, false, day)
+	first.Head = again.Head
+	derived, err := activities.DeriveEntries(t.Context(), first)
+	require.NoError(t, err)
+	require.Equal(t, got.Derived.Materialized.New, derived.Materialized.New)
+	require.Equal(t, stored, b.events(t, keyOf("s")), "I2: twice is once")
+	rows := b.rows(t)
+	require.Greater(t, len(rows), 5)
+	require.NoError(t, activities.PublishSession(t.Context(), build.ProjectInput{SessionKey: keyOf("s"), Head: again.Head}))
+	require.Equal(t, rows, b.rows(t))
 }
 
 // An attempt that is cancelled stores nothing more, and says so.

@@ -3,7 +3,7 @@ package projection
 import "context"
 
 // CatchUp applies to the shadow the events that came after it was filled. It returns [ErrShadowGone] if it was not
-// filled. The projector's connection is that of the shadow.
+// filled. The projector's connection is the shadow's Conn.
 func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
 	if err := sh.complete(ctx, []Projector{p}); err != nil {
 		return Progress{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"time"
@@ -77,8 +78,8 @@ func (s *Store) ProjectEach(ctx context.Context, stream string, projectors []Pro
 	return nil
 }
 
-// gathered does the work of [Store.ProjectEach] unless the events of a projector are not remembered, a lease has ended, or the
-// rows are refused: the projectors go on alone then. It reports whether all is done.
+// gathered does the work of [Store.ProjectEach] unless the events of a projector are not remembered, a lease has ended, or
+// something fails: the projectors go on alone then, so that one can't stop the others. It reports whether all is done.
 func (s *Store) gathered(ctx context.Context, stream string, projectors []Projector) (done bool, err error) {
 	if err := s.StoreHeld(ctx, stream); err != nil { // Tables never hold more than the log.
 		return false, fmt.Errorf("project %q: %w", stream, err)
@@ -89,33 +90,34 @@ func (s *Store) gathered(ctx context.Context, stream string, projectors []Projec
 	for _, p := range projectors {
 		l, err := s.acquireLease(ctx, p)
 		if err != nil {
-			return false, err
+			return false, ctx.Err()
 		}
 		run := s.newPass(p, l)
 		at, events, last, known, err := run.unseen(ctx, stream)
 		if err != nil || !known {
-			return false, err
+			return false, ctx.Err()
 		}
 		if at.LastSeq >= last {
 			continue
 		}
-		if err := s.renewLease(ctx, p, &run.lease); errors.Is(err, errRenewed) {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-		if run.lease.until.Before(until) {
-			until = run.lease.until
-		}
-		rows.Begin()
-		if err := p.Apply(gathering, events); err != nil {
-			return false, projectError(p, stream, err)
+		if len(events) > 0 {
+			if err := s.renewLease(ctx, p, &run.lease); err != nil {
+				return false, ctx.Err()
+			}
+			if run.lease.until.Before(until) {
+				until = run.lease.until
+			}
+			rows.Begin()
+			if err := p.Apply(gathering, events); err != nil {
+				return false, ctx.Err()
+			}
 		}
 		reached = append(reached, func() { run.reached(stream, events, at, last) })
 	}
 	held, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	if err := rows.Write(held); err != nil { // Which projector it was is not known, and a lease may have ended.
+	if err := rows.Write(held); err != nil {
+		slog.DebugContext(ctx, "projections go on alone", "stream", stream, "reason", err)
 		return false, ctx.Err()
 	}
 	for _, reach := range reached {

@@ -156,7 +156,7 @@ type Filled struct {
 }
 
 // Fill makes the projector's rows in the shadow from the events after the place, until the time or the end of the log.
-// Called again with the same place it makes the same rows. The projector's connection is that of the shadow. Memory is
+// Called again with the same place it makes the same rows. The projector's connection is the shadow's Conn. Memory is
 // bounded by the options of the store: a page of events over many streams, and their rows. It calls report after each
 // page.
 func (sh *Shadow) Fill(ctx context.Context, p Projector, after eventlog.Place, until time.Time, report func(Filled)) (Filled, error) {

@@ -54,8 +54,8 @@ func (sh *Shadow) decisionTable(number uint64, d decision) string {
 
 // Switch swaps the tables of the shadow in. Programs that write the projections wait until it is done. Readers always
 // find complete tables, old or new. It can be called again after a crash at any moment. If it is not, a waiting program
-// either calls the switch off or finishes it. In the first case Switch returns [ErrSwitchAborted]. The projectors write
-// through its connection, inUse through the connection of the store.
+// either calls the switch off or finishes it. In the first case Switch returns [ErrSwitchAborted]. The projectors made
+// write through the shadow's Conn, and those in use through the connection of the store.
 func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Projector) (Switched, error) {
 	if err := sh.complete(ctx, made); err != nil {
 		return Switched{}, err

@@ -90,25 +90,20 @@ type IngestResult struct {
 	// QueuedTo is the position of the last context of the queue that was read, if the input has Queued.
 	QueuedTo uint64 `json:"queued_to,omitempty"`
 	// Head is the head of the session's stream.
-	Head schema.StreamHead `json:"head,omitzero"`
-	// uri is the address of the source that was read, nil if nothing was appended.
-	uri *string
+	Head   schema.StreamHead `json:"head,omitzero"`
+	stored func()
 }
 
 // Stored tells the access to sources that the log holds the result of [Ingest].
-func Stored(a *Activities, build schema.OpenedBuild, result IngestResult) {
-	if f := a.access.options.Ingested; f != nil && result.uri != nil {
-		f(build.BuildID, *result.uri)
+func (r IngestResult) Stored() {
+	if r.stored != nil {
+		r.stored()
 	}
 }
 
 // Ingest reads the source and appends the messages that the log does not know, after the event that opens the build. The
 // result has no head.
 func Ingest(ctx context.Context, a *Activities, in IngestInput) (IngestResult, error) {
-	return a.ingest(ctx, in)
-}
-
-func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
 	logged, err := session.Open(ctx, a.log, key)
 	if err != nil {
@@ -167,7 +162,9 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
 	}
-	result.uri = &uri
+	if f := a.access.options.Ingested; f != nil {
+		result.stored = func() { f(in.Build.BuildID, uri) }
+	}
 	result.Redacted, err = a.redacted(ctx, p, brought > 0)
 	return result, err
 }
