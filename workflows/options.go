@@ -68,8 +68,8 @@ func call[In, Out any](ctx workflow.Context, activity func(context.Context, In) 
 
 // readSource runs an activity that reads a source. A malicious source may kill each worker that reads it, which shows
 // as a missing heartbeat. The workflow then retries instead of the server, so that its history counts these attempts.
-// After the last one the source is refused. The context contains the activity's options, and in returns the input of an
-// attempt.
+// After the last one the source is refused. The context contains the activity's options, and the function in returns
+// the input of an attempt.
 func readSource[In, Out any](ctx workflow.Context, source string, activity func(context.Context, In) (Out, error), in func(killed bool) In) (out Out, err error) {
 	for n := range transcript.MaxKills {
 		var killed bool

@@ -139,7 +139,9 @@ type processSession struct {
 	queuedTo uint64
 	// first is the result of the first derivation, until the step extract takes it.
 	first *derive.Result
-	// projected is the head of the session's stream when the step ingest projected it, unknown if that failed.
+	// published is true once the messages are requested from their index, and projected is where the session's stream ended
+	// then.
+	published bool
 	projected schema.StreamHead
 	// ingested is true once the start of the build and the messages are in the log.
 	ingested bool

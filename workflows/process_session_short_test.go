@@ -115,7 +115,7 @@ func TestProcessSessionPublishes(t *testing.T) {
 		"refused": {func(r *rooms) { r.unpublished = true }, "PublishSession"},
 		"of unknown head": {func(r *rooms) {
 			r.opened.Head, r.ingested.Head, r.aligned.Head, r.materialized.Head, r.checked.Head = unknown, unknown, unknown, unknown, unknown
-		}, "PublishSession"},
+		}, "ProjectSession"},
 		"not the end": {func(r *rooms) { r.windows = 1 }, "ProjectSession"},
 	} {
 		r := newRooms()
@@ -133,7 +133,20 @@ func TestProcessSessionPublishes(t *testing.T) {
 	r.windows, r.unpublished, r.recordedBefore = 0, true, llm.RecordResult{Windows: 3, Entries: 2}
 	_, err := process(t, r, sessionInput())
 	requireFailure(t, err, schema.StepProject, "PublishSession", schema.ErrorStoreRejected)
+	require.Equal(t, 1, count(r.order(), "PublishSession"))
 	require.Equal(t, 1, inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Counts.NewEntries, "a retry goes on from there")
+
+	// Builds that do not come to that step.
+	empty := newRooms()
+	empty.windows, empty.opened.First = 0, true
+	failed := newRooms().failing("SubmitMemory", schema.ErrorStoreRejected)
+	resumed := newRooms().resuming(schema.StepIndex, schema.BuildCounts{})
+	for _, r := range []*rooms{empty, failed, resumed} {
+		r.unpublished = true
+		_, err := process(t, r, sessionInput())
+		require.Equal(t, r == failed, err != nil)
+		require.Equal(t, 1, count(r.order(), "PublishSession"))
+	}
 }
 
 // Bookkeeping is done within the workflow task, unless the store is unavailable. It then becomes an activity that

@@ -53,7 +53,7 @@ func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategrap
 		return nil, err
 	}
 	p.ingested, p.queuedTo = !result.Unchanged, result.QueuedTo
-	if result.Published {
+	if p.published = result.Published; p.published {
 		p.projected = result.Head
 	}
 	if p.first = result.Derived; p.first != nil && len(p.first.Plan.Windows) == 0 {
@@ -109,14 +109,15 @@ func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (sta
 
 func (p *processSession) project(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := build.ProjectInput{SessionKey: p.input.Key(), Head: sessionHead.Get(s)}
-	if in.Head != p.projected || !p.projected.Known {
+	if !p.published || !in.Head.Known || in.Head != p.projected {
 		work := builds.ProjectSession
-		if !p.projected.Known {
+		if !p.published {
 			work = derives.PublishSession
 		}
 		if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), work, in); err != nil {
 			return nil, err
 		}
+		p.published, p.projected = true, in.Head
 	}
 	c, b := sessionCounts.Get(s), sessionOpened.Get(s)
 	unfinished := !b.First && !b.Completed // The build before may have made entries and ended before it woke graduation.
@@ -188,6 +189,13 @@ func (p *processSession) close(ctx workflow.Context, s sessionState, end schema.
 	in := build.CloseInput{Build: b, Input: p.input, Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
 	if p.ingested {
 		in.Input.Messages = nil
+	}
+	if p.ingested && !p.published && end.FailedStep != schema.StepProject {
+		// That step was not reached: at least the messages are to be found.
+		work := build.ProjectInput{SessionKey: p.input.Key(), Head: b.Head}
+		if err := doQuickly(storeWork(ctx, "messages"), derives.PublishSession, work); err != nil {
+			workflow.GetLogger(ctx).Warn("the session is not published", "reason", err)
+		}
 	}
 	return doQuickly(storeWork(ctx, string(end.Status)), builds.CloseBuild, in)
 }

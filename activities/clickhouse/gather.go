@@ -33,8 +33,8 @@ func Gather(ctx context.Context) (context.Context, *Gathered) {
 	return context.WithValue(ctx, gatheredKey{}, g), g
 }
 
-// Begin begins a series of inserts. All series of a projector insert into its tables in one order, if need be no rows, and
-// the tables are written in that order. Those of different projectors are written at the same time.
+// Begin begins a series of inserts. Every series of a projector inserts into all of its tables in the same order, even no
+// rows, and the tables are written in that order. Those of different projectors are written at the same time.
 func (g *Gathered) Begin() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -47,8 +47,8 @@ func (in IngestInput) derives(result transcript.IngestResult) bool {
 }
 
 // IngestSession stores the session's input, after the event that opens the build, and what can be derived from it without a
-// model. It is one append. From then on the build can be seen to run, and its messages can be found. If the derivation
-// fails, or this is not the first attempt, the input is stored alone.
+// model, as one append unless it is long. If the derivation fails, or this is not the first attempt, the input is stored
+// alone. Then it publishes the session: the build can be seen to run, and its messages can be found.
 func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
 	in.Alone = in.Alone || activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt > 1
 	return boundary.Run(ctx, in, a.ingest)

@@ -47,9 +47,8 @@ type lease struct {
 	exclusive bool
 }
 
-func exclusive(generation uint64) lease {
-	return lease{generation: generation, until: time.Now().Add(24 * time.Hour), exclusive: true}
-}
+// exclusive returns the lease of a program that alone writes the generation.
+func exclusive(generation uint64) lease { return lease{generation: generation, exclusive: true} }
 
 // leases are the newest generations of all projectors, as the server last reported them.
 type leases struct {

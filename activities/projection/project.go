@@ -65,21 +65,25 @@ func (s *Store) project(ctx context.Context, p Projector, stream string) (lease,
 }
 
 // ProjectEach is [Store.Project] for several projectors. Where the store remembers the events, it writes the rows of all
-// projectors together: one block for each table.
+// projectors together: one block for each table. A projector that fails does not stop the others.
 func (s *Store) ProjectEach(ctx context.Context, stream string, projectors []Projector) error {
 	if done, err := s.gathered(ctx, stream, projectors); done || err != nil {
 		return err
 	}
+	var failed error
 	for _, p := range projectors {
 		if _, err := s.Project(ctx, p, stream); err != nil {
-			return err
+			failed = errors.Join(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return failed
 }
 
 // gathered does the work of [Store.ProjectEach] unless the events of a projector are not remembered, a lease has ended, or
-// something fails: the projectors go on alone then, so that one can't stop the others. It reports whether all is done.
+// something fails: the projectors go on alone then. It reports whether all is done.
 func (s *Store) gathered(ctx context.Context, stream string, projectors []Projector) (done bool, err error) {
 	if err := s.StoreHeld(ctx, stream); err != nil { // Tables never hold more than the log.
 		return false, fmt.Errorf("project %q: %w", stream, err)
@@ -279,10 +283,14 @@ func (r *pass) read(ctx context.Context, stream string) error {
 // spans applies the spans, which are in the order of their streams, and records the new offsets.
 func (r *pass) spans(ctx context.Context, spans []span) error {
 	at, last := make(map[string]Offset, len(spans)), make(map[string]uint64, len(spans))
-	rest := eventlog.Range{Prefix: r.p.StreamPrefix(), Types: r.p.Types()}
+	name, rest := r.p.StreamPrefix()+"*", eventlog.Range{Prefix: r.p.StreamPrefix(), Types: r.p.Types()}
 	for _, s := range spans {
 		at[s.stream], last[s.stream] = s.at, s.last
 		rest.Of = append(rest.Of, eventlog.Place{Stream: s.stream, Seq: s.at.LastSeq})
+	}
+	if one := spans[0]; len(spans) == 1 { // The server finds a part of one stream by its key.
+		name = one.stream
+		rest = eventlog.Range{Stream: one.stream, Types: r.p.Types(), UpTo: one.last, After: eventlog.Place{Stream: one.stream, Seq: one.at.LastSeq}}
 	}
 	for page, err := range r.s.Pages(ctx, rest) {
 		events := slices.DeleteFunc(page.Events, func(e schema.Event) bool { return e.Seq > last[e.Stream] }) // They came later.
@@ -290,7 +298,7 @@ func (r *pass) spans(ctx context.Context, spans []span) error {
 			err = r.apply(ctx, events)
 		}
 		if err != nil {
-			return projectError(r.p, spans[0].stream, err)
+			return projectError(r.p, name, err)
 		}
 		for _, e := range lastOfEach(events) {
 			at[e.Stream] = Offset{e.Seq, e.TS, e.ID}
@@ -337,14 +345,20 @@ func (r *pass) applyPart(ctx context.Context, events []schema.Event) (late bool,
 	if err := r.s.renewLease(ctx, r.p, &r.lease); err != nil {
 		return false, err
 	}
+	if r.lease.exclusive {
+		return false, applyAll(ctx, r.p, events)
+	}
 	held, cancel := context.WithDeadline(ctx, r.lease.until)
 	defer cancel()
 	err = applyAll(held, r.p, events)
 	return err != nil && ctx.Err() == nil && !time.Now().Before(r.lease.until), err
 }
 
-// applyAll applies the events of one stream after the other, and then writes all rows.
+// applyAll applies the events of one stream after the other, and then writes the rows of all.
 func applyAll(ctx context.Context, p Projector, events []schema.Event) error {
+	if n := len(events); n == 0 || events[0].Stream == events[n-1].Stream {
+		return p.Apply(ctx, events)
+	}
 	gathering, rows := clickhouse.Gather(ctx)
 	for len(events) > 0 {
 		stream := events[0].Stream

@@ -21,9 +21,11 @@ type Projector interface {
 	Types() []string
 	// StreamPrefix is the prefix of the names of the streams to apply.
 	StreamPrefix() string
-	// Tables are all tables that Apply writes. The first one records the applied events, so Apply writes it last.
+	// Tables are all tables that Apply writes.
 	Tables() []Table
-	// Apply writes the rows for events of one stream, which are in order. The rows must be durable when it returns.
+	// Apply inserts the rows for events of one stream, which are in order, by [clickhouse.Insert] with its context. That may
+	// keep the rows, to write them with others before the offset is recorded. Each call inserts into all tables in the same
+	// order, even no rows. If a table says which events were applied, it is the last one.
 	Apply(ctx context.Context, events []schema.Event) error
 }
 

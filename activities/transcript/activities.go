@@ -94,7 +94,7 @@ type IngestResult struct {
 	stored func()
 }
 
-// Stored tells the access to sources that the log holds the result of [Ingest].
+// Stored reports to the options of [Access] that the log holds the result of [Ingest].
 func (r IngestResult) Stored() {
 	if r.stored != nil {
 		r.stored()

@@ -211,9 +211,7 @@ func (e *Enqueuers) EnqueueWith(ctx context.Context, stream string, others []pro
 	}
 	err = e.indexes.log.ProjectEach(ctx, stream, projectors)
 	for _, one := range all {
-		if err == nil {
-			err = one.enqueued(ctx)
-		}
+		err = errors.Join(err, one.enqueued(ctx))
 	}
 	return err
 }

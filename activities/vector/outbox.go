@@ -70,7 +70,7 @@ type OutboxProjector struct {
 	conn     driver.Conn
 	version  string
 	requests requested
-	// written counts the rows that this process has written since an [Enqueuer] asked.
+	// written counts the rows to write since the projector's only [Enqueuer] asked.
 	written atomic.Int64
 }
 

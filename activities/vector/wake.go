@@ -27,11 +27,7 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 	}
 }
 
-// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. Facts that a session
-// states add none. A retry adds none if an earlier attempt died after it added the rows. Neither does a session that is
-// processed again, perhaps because the embedder was repaired. If no rows were added, the writer is woken if any row is
-// pending. This check reads every row of the collection, so the first attempt for task titles skips it: most sessions
-// add none.
+// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows or others are pending.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	if _, err := e.log.Project(ctx, e.projector, stream); err != nil {
 		return err
@@ -39,7 +35,10 @@ func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	return e.enqueued(ctx)
 }
 
-// enqueued wakes the writer after the outbox was brought up to date.
+// enqueued wakes the writer after the outbox was brought up to date, if that added rows. Facts that a session states add
+// none. A retry adds none if an earlier attempt died after it added the rows. Neither does a session that is processed
+// again, perhaps because the embedder was repaired. If no rows were added, the writer is woken if any row is pending. This
+// check reads every row of the collection, so the first attempt for task titles skips it: most sessions add none.
 func (e *Enqueuer) enqueued(ctx context.Context) error {
 	if e.projector.written.Swap(0) > 0 {
 		return e.writer.Wake(ctx, e.temporal)
