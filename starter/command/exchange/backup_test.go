@@ -308,7 +308,7 @@ func TestI3BackupAndRestore(t *testing.T) {
 		ok(from, "process", commandtest.Write(t, "s.jsonl", commandtest.Said(1, "user", text)), "--project", project, "--user", user, "--session", session)
 	}
 	say("ann", "a", commandtest.Decision)
-	say("eve", "e", "I prefer quiet keyboards. We decided to use Kafka for the queue.")
+	say("eve", "e", "I prefer trackballs of cork. We decided to use Pulsar for the invoices.")
 	ok(from, "backup", place)
 	copied := filepath.Join(t.TempDir(), "copy")
 	require.NoError(t, os.CopyFS(copied, os.DirFS(place)))
@@ -333,8 +333,8 @@ func TestI3BackupAndRestore(t *testing.T) {
 	require.Zero(t, o.Code, o)
 	require.Contains(t, o.Out, "that were forgotten", o)
 	for _, line := range events(t, to, "") {
-		require.NotContains(t, line, "Kafka")
-		require.NotContains(t, line, "keyboards")
+		require.NotContains(t, line, "Pulsar")
+		require.NotContains(t, line, "trackballs")
 	}
 }
 
