@@ -180,17 +180,15 @@ func (t *Tables) cores(ctx context.Context, user, agent, rest string, args ...an
 	return out, nil
 }
 
-// historySQL lists versions, each with its parent. The texts of the items are compared in the database, as sets: looking up
-// each text of one list in the other takes memory by the product of their lengths.
+// historySQL lists versions, each compared with its parent by the hashes of their items, as sets.
 const historySQL = `
-	WITH (j -> arrayMap(i -> JSONExtractString(i, 'text'), JSONExtractArrayRaw(j))) AS texts
 	SELECT v.version, v.parent, v.origin, v.dream, v.restored, d.date, v.ts, v.actor, v.reason, length(v.held),
 		toUInt64(length(arrayDistinct(v.held)) - length(arrayIntersect(v.held, p.held) AS both)), toUInt64(length(arrayDistinct(p.held)) - length(both))
 	FROM (
-		SELECT version, parent, origin, dream, restored, ts, actor, reason, texts(items_json) AS held FROM core_versions_raw
+		SELECT version, parent, origin, dream, restored, ts, actor, reason, item_hashes AS held FROM core_versions_raw
 		WHERE user = ? AND agent = ? ORDER BY version DESC LIMIT 1 BY version LIMIT ? OFFSET ?
 	) AS v
-	LEFT ANY JOIN (SELECT version, texts(items_json) AS held FROM core_versions_raw WHERE user = ? AND agent = ?) AS p
+	LEFT ANY JOIN (SELECT version, item_hashes AS held FROM core_versions_raw WHERE user = ? AND agent = ?) AS p
 	ON p.version = v.parent
 	LEFT ANY JOIN (SELECT ordinal, date FROM dreams_raw WHERE user = ? AND agent = ?) AS d ON d.ordinal = v.dream
 	ORDER BY v.version DESC`

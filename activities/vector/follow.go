@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -231,14 +232,13 @@ func (x *Indexes) Status(ctx context.Context, version string) (IndexStatus, erro
 		return IndexStatus{}, err
 	}
 	status := IndexStatus{Version: version, OutboxCounts: counts}
+	var outboxes []projection.Projector
 	for _, index := range schema.Indexes(version) {
-		standings, err := x.log.ProjectionStatuses(ctx, NewOutboxProjector(x.conn, index))
-		if err != nil {
-			return status, err
-		}
-		for _, s := range standings {
-			status.Behind += int(s.Behind)
-		}
+		outboxes = append(outboxes, NewOutboxProjector(x.conn, index))
 	}
-	return status, nil
+	standings, err := x.log.ProjectionStatuses(ctx, outboxes...)
+	for _, s := range standings {
+		status.Behind += int(s.Behind)
+	}
+	return status, err
 }

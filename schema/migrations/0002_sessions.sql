@@ -217,9 +217,9 @@ SELECT concat(event_id, '/commit') AS id, ts, 'dream/commit' AS stage,
 FROM events WHERE event_type = 'dream_finished' AND startsWith(stream, 'memory/')
 UNION ALL
 -- What closes a build leaves its event alone: it begins at the event's time, and has done its work when the log takes it. The rows of
--- builds do not tell when that was, as a replay stores the same events at another time.
+-- builds do not tell when that was, as a replay stores the same events at another time; but they tell which failed, without a payload.
 SELECT concat(event_id, '/close') AS id, ts,
-       if(JSONExtractString(payload_json, 'status') = 'failed', 'fail_build', 'close_build') AS stage,
+       if(build_id IN (SELECT build_id FROM build_runs_raw WHERE status = 'failed'), 'fail_build', 'close_build') AS stage,
        greatest(0, dateDiff('microsecond', ts, recorded_at) / 1000) AS latency_ms, true AS success, '' AS error,
        session_id, build_id, toString(project) AS project
 FROM events WHERE event_type = 'build_finished'

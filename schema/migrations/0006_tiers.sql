@@ -57,6 +57,8 @@ CREATE TABLE IF NOT EXISTS core_versions_raw
     -- Of an edit: that of the file as it was read, in hex.
     read_sha256  String,
     items_json   String CODEC(ZSTD(3)),
+    -- So that two versions are compared without reading their items.
+    item_hashes  Array(UInt64) MATERIALIZED arrayMap(i -> sipHash64(JSONExtractString(i, 'text')), JSONExtractArrayRaw(items_json)),
     diff         String CODEC(ZSTD(3)),
     dropped_json String CODEC(ZSTD(3)),
     dream        UInt32,

@@ -365,7 +365,11 @@ UNION ALL
 SELECT
     concat(event_id, '/close') AS id,
     ts,
-    if(JSONExtractString(payload_json, 'status') = 'failed', 'fail_build', 'close_build') AS stage,
+    if((build_id IN (
+        SELECT build_id
+        FROM build_runs_raw
+        WHERE status = 'failed'
+    )), 'fail_build', 'close_build') AS stage,
     greatest(0, dateDiff('microsecond', ts, recorded_at) / 1000) AS latency_ms,
     true AS success,
     '' AS error,
@@ -1014,6 +1018,7 @@ CREATE TABLE IF NOT EXISTS core_versions_raw_local ON CLUSTER memory
     `text` String CODEC(ZSTD(3)),
     `read_sha256` String,
     `items_json` String CODEC(ZSTD(3)),
+    `item_hashes` Array(UInt64) MATERIALIZED arrayMap(i -> sipHash64(JSONExtractString(i, 'text')), JSONExtractArrayRaw(items_json)),
     `diff` String CODEC(ZSTD(3)),
     `dropped_json` String CODEC(ZSTD(3)),
     `dream` UInt32,
