@@ -3,7 +3,9 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -65,14 +67,39 @@ func doctorCommand(a *command.App) *cobra.Command {
 func diagnose(ctx context.Context, a *command.App) []command.Check {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute+3*a.Cfg.ConnectTimeout)
 	defer cancel()
-	checks := checkClickHouse(ctx, a)
-	checks = append(checks, checkWeaviate(ctx, a)...)
-	checks = append(checks, checkEmbedder(ctx, a))
-	checks = append(checks, checkTemporal(ctx, a)...)
+	checks := together(
+		func() []command.Check { return checkClickHouse(ctx, a) },
+		func() []command.Check { return checkWeaviate(ctx, a) },
+		one(func() command.Check { return checkEmbedder(ctx, a) }),
+		func() []command.Check { return checkTemporal(ctx, a) },
+	)
 	for i := range checks { // These name the memories of all users.
 		checks[i].Everyone = checks[i].Name == "dreams" || checks[i].Name == "schedules"
 	}
 	return checks
+}
+
+// together makes checks at once, and returns them in their order.
+func together(parts ...func() []command.Check) []command.Check {
+	made := make([][]command.Check, len(parts))
+	var wait sync.WaitGroup
+	for i, part := range parts {
+		wait.Go(func() {
+			defer func() { // A panic in a goroutine of its own would end the server of the API.
+				if fault := recover(); fault != nil {
+					made[i] = []command.Check{command.FailedCheck("doctor", fmt.Errorf("a check has a fault: %v", fault), "report it, with the log")}
+				}
+			}()
+			made[i] = part()
+		})
+	}
+	wait.Wait()
+	return slices.Concat(made...)
+}
+
+// one returns a check as a list.
+func one(check func() command.Check) func() []command.Check {
+	return func() []command.Check { return []command.Check{check()} }
 }
 
 func checkClickHouse(ctx context.Context, a *command.App) []command.Check {
@@ -96,10 +123,13 @@ func checkClickHouse(ctx context.Context, a *command.App) []command.Check {
 	if !checks[1].OK {
 		return checks
 	}
-	checks = append(checks, checkTables(ctx, conn))
-	checks = append(checks, checkProjections(ctx, a, conn)...)
-	checks = append(checks, checkInUse(ctx, a, conn), checkModel(ctx, a, conn))
-	return append(checks, CheckDreams(ctx, conn))
+	return append(checks, together(
+		one(func() command.Check { return checkTables(ctx, conn) }),
+		func() []command.Check { return checkProjections(ctx, a, conn) },
+		one(func() command.Check { return checkInUse(ctx, a, conn) }),
+		one(func() command.Check { return checkModel(ctx, a, conn) }),
+		one(func() command.Check { return CheckDreams(ctx, conn) }),
+	)...)
 }
 
 // checkModel reports the model of the latest build: only workers know the one in their settings.

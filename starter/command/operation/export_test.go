@@ -11,4 +11,5 @@ var (
 	PrintRebuild     = printRebuild
 	RebuildArgs      = rebuildArgs
 	SameRebuild      = sameRebuild
+	Together         = together
 )
