@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
@@ -174,4 +175,30 @@ func TestPluginHooks(t *testing.T) {
 			return strings.Contains(c.Run("sessions", "--project", c.Project, "--user", user, "-o", "json").Out, session)
 		})
 	}
+}
+
+// server.json is as the registry of MCP servers has it. The registry is a Go module that holds the schema.
+func TestPluginServerSchema(t *testing.T) {
+	t.Parallel()
+	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/modelcontextprotocol/registry@v1.8.9")
+	download.Dir = t.TempDir()
+	out, err := download.Output()
+	if err != nil {
+		t.Skipf("the registry's module can't be fetched: server.json is not checked: %v", err)
+	}
+	var module struct{ Dir string }
+	require.NoError(t, json.Unmarshal(out, &module))
+	file, err := os.Open(filepath.Join(pluginRoot, "server.json"))
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	server, err := jsonschema.UnmarshalJSON(file)
+	require.NoError(t, err)
+	address, is := server.(map[string]any)["$schema"].(string)
+	require.True(t, is)
+	version := filepath.Base(filepath.Dir(address))
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(module.Dir, "internal/validators/schemas", version+".json"))
+	require.NoError(t, err)
+	require.NoError(t, schema.Validate(server))
+	delete(server.(map[string]any), "version")
+	require.Error(t, schema.Validate(server), "the schema tells a wrong file")
 }
