@@ -271,7 +271,7 @@ func (c *CLI) App(t *testing.T) *command.App {
 }
 
 // Begin runs a command that shows its progress at each interval, until it ends or is stopped.
-func (c *CLI) Begin(t *testing.T, interval time.Duration, args ...string) (says *LiveOutput, stop func(), ended chan int) {
+func (c *CLI) Begin(t testing.TB, interval time.Duration, args ...string) (says *LiveOutput, stop func(), ended chan int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	says, ended = &LiveOutput{}, make(chan int, 1)
@@ -311,7 +311,7 @@ func (c *CLI) TaskOf(t *testing.T, title string) task.View {
 }
 
 // LogOf opens the command line's event log.
-func (c *CLI) LogOf(t *testing.T) (driver.Conn, *projection.Store) {
+func (c *CLI) LogOf(t testing.TB) (driver.Conn, *projection.Store) {
 	t.Helper()
 	conn, err := service.ConnectClickHouse(t.Context(), c.Config(t), Quiet)
 	require.NoError(t, err)

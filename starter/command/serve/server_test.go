@@ -25,7 +25,7 @@ import (
 
 // api is a client of a server.
 type api struct {
-	t          *testing.T
+	t          testing.TB
 	url, token string
 	// entrance is the link that logs one browser in.
 	entrance string
@@ -39,7 +39,7 @@ type api struct {
 const documentURL = "https://test/openapi.json"
 
 // start starts a server and returns a client. Its answers must be as the description has them.
-func start(c *commandtest.CLI, t *testing.T, args ...string) *api {
+func start(c *commandtest.CLI, t testing.TB, args ...string) *api {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a token", "of ‘serve’")
 	says, stop, ended := c.Begin(t, 0, append([]string{"serve", "--address", "127.0.0.1:0", "--token-file", file}, args...)...)
@@ -165,7 +165,7 @@ func (a *api) done(got answer) (value map[string]any) {
 }
 
 // items returns the items of a list.
-func items(t *testing.T, page map[string]any) (all []map[string]any) {
+func items(t testing.TB, page map[string]any) (all []map[string]any) {
 	t.Helper()
 	for _, item := range page["items"].([]any) {
 		all = append(all, item.(map[string]any))
