@@ -203,7 +203,7 @@ func (p *planner) original(s *statement) (id string, strict bool) {
 
 // detect finds contradictions of the entries. Two entries that a person found both right are not in conflict again.
 func (p *planner) detect(focus []*statement) {
-	for _, s := range focus {
+	for _, s := range p.reconsidered(focus) {
 		others := slices.Concat(p.around(s), p.corrections)
 		if target := p.entries[s.Corrects]; target != nil {
 			others = append(others, target)
@@ -235,38 +235,82 @@ func (p *planner) detect(focus []*statement) {
 	}
 }
 
+// reconsidered returns the entries in focus, and those around one that is no longer believed: without its value, the values
+// of the others may be few enough to exclude each other.
+func (p *planner) reconsidered(focus []*statement) []*statement {
+	out := slices.Clone(focus)
+	for _, s := range focus {
+		if !s.believed() {
+			out = append(out, p.around(s)...)
+		}
+	}
+	return sortedByAge(out)
+}
+
 // byCorrection is the type of a conflict between an entry that a person restored and its correction.
 const byCorrection = "correction"
 
 // opposition returns the relation of two entries that may contradict each other.
 func (p *planner) opposition(a, b *statement) pair.Relation {
-	if a.Corrects == b.ID || b.Corrects == a.ID {
+	switch {
+	case a.Corrects == b.ID || b.Corrects == a.ID:
 		return pair.Relation{Kind: pair.Conflict, Type: byCorrection, Reason: "one was stated to correct the other"}
-	}
-	if !slices.Contains(p.around(a), b) {
+	case !slices.Contains(p.around(a), b) || p.series(a, b):
 		return pair.Relation{}
 	}
 	return p.relation(a, b)
 }
 
-// settle resolves the open conflicts with a side that is no longer believed.
+// maxValues is the maximum number of values that exclude each other.
+const maxValues = 4
+
+// series reports whether the entries are among more than maxValues believed ones of which each two contradict each
+// other. The comparison assumes that a statement has one value at a time. So many values refute that: the words that
+// differ name things, as in "service 17", or are measured again and again.
+func (p *planner) series(a, b *statement) bool {
+	if a.Corrects == b.ID || b.Corrects == a.ID || p.relation(a, b).Kind != pair.Conflict {
+		return false
+	}
+	values := []*statement{a, b}
+	for _, other := range sortedByAge(slices.Concat(p.around(a), p.around(b))) {
+		if !other.believed() || slices.ContainsFunc(values, func(v *statement) bool { return v == other || p.relation(v, other).Kind != pair.Conflict }) {
+			continue
+		}
+		if values = append(values, other); len(values) > maxValues {
+			return true
+		}
+	}
+	return false
+}
+
+// settle resolves the open conflicts with a side that is no longer believed, and those of values that turned out to be a
+// series.
 func (p *planner) settle() {
 	for _, id := range sortedKeys(p.conflicts) {
 		c := p.conflicts[id]
 		first, second := p.entries[c.older], p.entries[c.newer]
-		if !c.open || first == nil || second == nil || first.believed() && second.believed() {
+		if !c.open || first == nil || second == nil {
 			continue
 		}
-		payload, gone := schema.ConflictResolvedPayload{
+		payload := schema.ConflictResolvedPayload{
 			Scope: first.Scope, ConflictID: id, OlderID: c.older, NewerID: c.newer, By: ResolvedByGraduation,
-		}, second
+		}
+		var gone *statement
 		switch {
+		case first.believed() && second.believed() && !p.series(first, second):
+			continue
+		case first.believed() && second.believed():
+			payload.Because = fmt.Sprintf("more than %d statements differ only in this: they are about different things or times", maxValues)
 		case first.believed():
-			payload.Kept = first.ID
+			payload.Kept, gone = first.ID, second
 		case second.believed():
 			payload.Kept, gone = second.ID, first
+		default:
+			gone = second
 		}
-		payload.Because = fmt.Sprintf("entry %q is no longer believed", gone.ID)
+		if gone != nil {
+			payload.Because = fmt.Sprintf("entry %q is no longer believed", gone.ID)
+		}
 		p.add(payload, schema.ConflictResolved, id, c.last, gone, first, second)
 		c.open, c.kept, c.by = false, payload.Kept, ResolvedByGraduation
 		p.conflicts[id] = c

@@ -8,7 +8,7 @@ import (
 )
 
 // PolicyVersion is the version of the rules of promotion and belief. A change of any rule needs a new version.
-const PolicyVersion = 4
+const PolicyVersion = 5
 
 // reaches reports whether the stage is at least the other one.
 func reaches(stage, other schema.Stage) bool { return stage.Rank() >= other.Rank() }

@@ -3,6 +3,8 @@ package graduate
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,8 +55,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// A sentence of many sessions, each with another number, causes conflicts in proportion to their number. Thousands of
-// restatements are linked to the first, and a correction still corrects all of them.
+// A sentence of many sessions, each with another number, causes no conflict. Thousands of restatements are linked to the
+// first, and a correction still corrects all of them.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	crowds(t, 8)
@@ -77,12 +79,10 @@ func crowds(t *testing.T, most int) {
 		return ids
 	}
 	timeouts := said("The default timeout is %d seconds.", 1)
-	result := b.pass("p")
-	require.Greater(t, result.Conflicts, many*most/3)
-	require.Less(t, result.Conflicts, many*most/2)
+	require.Zero(t, b.pass("p").Conflicts)
 	late := b.say(inSession("p", "u", "late"), 9, spoken{text: "The default timeout is 9000 seconds."})[0]
-	require.Equal(t, most/2, b.pass("p").Conflicts)
-	require.Equal(t, most/2, b.entry("p", late).Conflicts)
+	require.Zero(t, b.pass("p").Conflicts)
+	require.Equal(t, []string{"verified active"}, b.standing("p", late))
 
 	b.say(inSession("p", "u", "correction"), 10, spoken{text: "The default timeout is 8000 seconds.", category: categoryCorrection})
 	require.Equal(t, many+1, b.pass("p").Superseded)
@@ -97,5 +97,49 @@ func crowds(t *testing.T, most int) {
 	b.pass("q")
 	for _, id := range again[1:] {
 		require.Equal(t, again[0], b.entry("q", id).OriginalID)
+	}
+}
+
+// I3: values that differ in one place exclude each other while they are few. With one more they are a series, and their
+// conflicts end. Without it they are in conflict again.
+func TestSeries(t *testing.T) {
+	t.Parallel()
+	for name, format := range map[string]string{
+		"numbers": "The default timeout is %d0 seconds.", "dates": "The release is on 2026-03-%d1.", "values": "The default shell is %csh.",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newPassBench(t)
+			var ids []string
+			say := func(n int) {
+				var value any = n
+				if strings.Contains(format, "%c") {
+					value = 'a' + rune(n)
+				}
+				ids = append(ids, b.say(inSession("p", "u", fmt.Sprint(n)), n, spoken{text: fmt.Sprintf(format, value)})...)
+			}
+			pairs := 0
+			for n := range maxValues {
+				say(n)
+				require.Equal(t, n, b.pass("p").Conflicts)
+				pairs += n
+			}
+			require.Len(t, b.open("p"), pairs)
+			say(maxValues)
+			require.Zero(t, b.pass("p").Conflicts)
+			require.Empty(t, b.open("p"))
+			require.Equal(t, slices.Repeat([]string{"verified active"}, maxValues+1), b.standing("p", ids...))
+			ended, err := b.ledgers.Conflicts(t.Context(), ConflictQuery{Project: "p", Resolved: true})
+			require.NoError(t, err)
+			require.Len(t, ended, pairs)
+			require.Contains(t, ended[0].Resolution, "more than 4 statements differ only in this")
+
+			b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: ids[:1], Because: "it never was"}))
+			require.Equal(t, pairs, b.pass("p").Conflicts)
+			require.Len(t, b.open("p"), pairs)
+			before := b.digests(t.Context())
+			b.rebuilt()
+			require.Equal(t, before, b.digests(t.Context()))
+		})
 	}
 }

@@ -89,7 +89,8 @@ type conflictState struct {
 	last uint64
 }
 
-// ResolvedByGraduation is the recorded resolver of a conflict that ends because a side is no longer believed.
+// ResolvedByGraduation is the recorded resolver of a conflict that ends because a side is no longer believed, or because
+// its values are among too many to exclude each other.
 const ResolvedByGraduation = "graduation"
 
 // stated reports whether the entry's evidence was found in the words of the user or the assistant. The text of a tool
