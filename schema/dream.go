@@ -142,11 +142,12 @@ type DeepDreamResult struct {
 	Version int `json:"version"`
 	// Items counts the items of the version, and Added those that its parent did not contain. Dropped counts the items
 	// of the parent and of the answer that it does not contain. Carried counts the items that the answer left out but
-	// that stayed.
+	// that stayed. LeftOut counts the statements of the days that core memory has no room for.
 	Items   int   `json:"items"`
 	Added   int   `json:"added"`
 	Dropped int   `json:"dropped"`
 	Carried int   `json:"carried"`
+	LeftOut int   `json:"left_out,omitempty"`
 	Usage   Usage `json:"usage"`
 	// Dreams counts the dreams that it took if the days were too much for one. They read the oldest days first. The
 	// counts are of all of them, the other fields of the last one.

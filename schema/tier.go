@@ -106,6 +106,12 @@ type CoreItem struct {
 	Heading string `json:"heading,omitempty"`
 	// Sources are the ids of the events, entries and facts that state it, the oldest first.
 	Sources []string `json:"sources"`
+	// Worth is how sure it is that the statement is worth keeping, from 0 to 1, and Said the last day on which it was said
+	// with this worth. They are of the source that weighs most.
+	Worth float64 `json:"worth,omitempty"`
+	Said  string  `json:"said,omitempty"`
+	// Written is true if a person wrote it into MEMORY.md, or if it took the place of such an item.
+	Written bool `json:"written,omitempty"`
 }
 
 // CoreCommittedPayload is a version of core memory. No version is ever changed.
@@ -150,6 +156,8 @@ const (
 	DroppedHeading = "heading"
 	// DroppedEdited: a person removed it from the file, or restored a version without it.
 	DroppedEdited = "edited"
+	// DroppedRoom: the memory is full, and the item weighs less than all that stay.
+	DroppedRoom = "room"
 )
 
 // DroppedItem is an item that a version does not contain, with the reason.
@@ -210,6 +218,8 @@ type DreamFinishedPayload struct {
 	Responses []string `json:"responses,omitempty"`
 	// Carried counts the items that stayed because the answer left them out without a valid reason.
 	Carried int `json:"carried"`
+	// LeftOut counts the statements of the days that core memory has no room for.
+	LeftOut int `json:"left_out,omitempty"`
 	// Dropped are the dropped items. It is empty if the dream made a version, which then lists them.
 	Dropped []DroppedItem `json:"dropped,omitempty"`
 	Usage   Usage         `json:"usage"`
@@ -236,6 +246,8 @@ type SourceText struct {
 	// Heading is the one of [CoreHeadings] that fits the text, or empty if it is unknown.
 	Heading string `json:"heading,omitempty"`
 	Text    string `json:"text"`
+	// Worth is the confidence of the entry or fact.
+	Worth float64 `json:"worth,omitempty"`
 	// Turns is true if the lines are from a conversation and state nothing by themselves.
 	Turns bool `json:"turns,omitempty"`
 }

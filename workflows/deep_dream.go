@@ -135,6 +135,7 @@ func joinDreams(total, next schema.DeepDreamResult) schema.DeepDreamResult {
 	next.Added += total.Added
 	next.Dropped += total.Dropped
 	next.Carried += total.Carried
+	next.LeftOut += total.LeftOut
 	usage := total.Usage
 	usage.Add(next.Usage)
 	next.Usage = usage

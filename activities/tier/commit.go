@@ -164,7 +164,7 @@ func (c *commit) result() schema.DeepDreamResult {
 		Gathered: c.in.Gathered, Responses: c.in.Responses,
 	}
 	if r.Status != schema.DreamIsRefused {
-		r.Items, r.Added, r.Carried = len(c.draft.Items), c.draft.Added, c.draft.Carried
+		r.Items, r.Added, r.Carried, r.LeftOut = len(c.draft.Items), c.draft.Added, c.draft.Carried, c.draft.LeftOut
 	}
 	return r
 }
@@ -181,7 +181,7 @@ func (c *commit) events() ([]schema.Event, error) {
 		finished.Days = append(finished.Days, day.Day)
 	}
 	if c.draft.Refused == "" {
-		finished.Diary, finished.Carried = c.draft.Diary, c.draft.Carried
+		finished.Diary, finished.Carried, finished.LeftOut = c.draft.Diary, c.draft.Carried, c.draft.LeftOut
 	}
 	var payloads []any
 	keys := []string{schema.DreamFinishedKey(user, agent, g.Ordinal)}

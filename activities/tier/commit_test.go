@@ -70,7 +70,7 @@ func TestCommitDream(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "- Shipped v1.\n", core.Text)
 	require.Equal(t, schema.CoreCommittedPayload{
-		Version: 1, Origin: schema.OriginDream, Text: core.Text, Items: []schema.CoreItem{{Text: "Shipped v1.", Sources: []string{flushed}}},
+		Version: 1, Origin: schema.OriginDream, Text: core.Text, Items: []schema.CoreItem{{Text: "Shipped v1.", Sources: []string{flushed}, Worth: unjudged, Said: "2026-06-07"}},
 		Diff: Diff("", core.Text, VersionName(0), VersionName(1)), Dream: 1,
 		Dropped: []schema.DroppedItem{{
 			Text: "Ann has a yacht.", From: schema.FromAnswer, Reason: schema.DroppedUngrounded, Detail: core.Dropped[0].Detail,

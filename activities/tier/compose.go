@@ -1,6 +1,7 @@
 package tier
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,19 +21,24 @@ type Draft struct {
 	Diary   string
 	Dropped []schema.DroppedItem
 	Carried int
-	// Added counts the items that the memory did not hold.
-	Added int
+	// Added counts the items that the memory did not hold. LeftOut counts the statements of the days that it has no room
+	// for.
+	Added, LeftOut int
 }
 
-// Guard limits how much of the memory a dream may leave out.
+// Guard limits how much of the memory a dream may leave out, and how large it may become.
 type Guard struct {
+	// MaxBytes is the largest size of the items that no person wrote, with their headings. Default 32 KiB.
+	MaxBytes int
 	// MaxLost is the largest share of the memory's items, from 0 to 1, that an answer may leave out without a reason
 	// that counts. Default 0.3. Few items are not guarded: see [Compose].
 	MaxLost float64
 }
 
 const (
-	defaultMaxLost = 0.3
+	// defaultMaxBytes is some 8,000 tokens: an agent reads all of core memory before it begins.
+	defaultMaxBytes = 32 << 10
+	defaultMaxLost  = 0.3
 	// unguarded is how many items may be left out whatever their share.
 	unguarded = 3
 	// supersedable is the part of the memory's items that may be superseded in one night: a tenth. One may be in any case.
@@ -65,6 +71,8 @@ const (
 //     of it by the rule of 2. All others are carried over, each behind its predecessor in the memory.
 //  7. The answers are refused if more than the share of [Guard] of the memory's items, and more than three, had to be
 //     carried over or were superseded, or if more than a tenth of them, and more than one, were superseded.
+//  8. Of the items that no person wrote, those that weigh most stay, as many as [Guard] has room for. The weight of a
+//     statement is its worth, halved for each half-life since it was last said.
 func Compose(g schema.DreamGatheredPayload, answers []Answer, guard Guard) Draft {
 	c := newComposer(g)
 	if c.draft.Refused = c.take(answers); c.draft.Refused != "" {
@@ -75,6 +83,7 @@ func Compose(g schema.DreamGatheredPayload, answers []Answer, guard Guard) Draft
 	if c.draft.Refused = c.guard(guard, len(carried)); c.draft.Refused != "" {
 		return c.draft
 	}
+	carried = c.room(cmp.Or(guard.MaxBytes, defaultMaxBytes), carried)
 	c.draft.Items = c.arrange(carried)
 	c.draft.Text = RenderCore(c.draft.Items)
 	c.draft.Carried = len(carried)
@@ -112,8 +121,9 @@ type keptItem struct {
 	memory int
 	// answers are the numbers of the answers that have it.
 	answers []int
-	// superseded is true if it is dropped again, and replaces if it took the place of another.
-	superseded, replaces bool
+	// superseded is true if it is dropped again, and replaces if it took the place of another. merges is true if it states
+	// items of the memory.
+	superseded, replaces, merges bool
 }
 
 func newComposer(g schema.DreamGatheredPayload) *composer {
@@ -190,6 +200,9 @@ func (c *composer) takeItem(item schema.CoreItem, answer int) {
 	}
 	item.Text = c.grounds.seen(item.Text, found)
 	sources := c.grounds.sourcesOf(found)
+	for _, n := range found {
+		weigh(&item, c.grounds.weights[n])
+	}
 	if item.Heading != "" && headingRank(item.Heading, heading) == 0 {
 		c.drop(schema.DroppedItem{
 			Text: item.Heading, From: schema.FromAnswer, Reason: schema.DroppedHeading, Sources: sources,
@@ -203,6 +216,7 @@ func (c *composer) takeItem(item schema.CoreItem, answer int) {
 			first.Heading = item.Heading
 		}
 		first.Sources = uniteSources(first.Sources, sources...)
+		weigh(&first.CoreItem, item)
 		if !slices.Contains(first.answers, answer) {
 			first.answers = append(first.answers, answer)
 		}
@@ -217,6 +231,7 @@ func (c *composer) takeItem(item schema.CoreItem, answer int) {
 	k.Text, k.Sources = joined(k.Text), sources
 	if k.memory >= 0 {
 		k.Text = c.g.Memory[k.memory].Text
+		weigh(&k.CoreItem, c.g.Memory[k.memory])
 		if k.Heading == "" {
 			k.Heading = c.g.Memory[k.memory].Heading
 		}
@@ -319,8 +334,10 @@ func (c *composer) supersedeOne(item string, by *keptItem, answer int) bool {
 			})
 		}
 		k.superseded = true
+		weigh(&by.CoreItem, k.CoreItem)
 	}
 	for _, n := range inMemory {
+		weigh(&by.CoreItem, c.g.Memory[n])
 		c.superseded[n] = true
 		c.drop(schema.DroppedItem{
 			Text: c.g.Memory[n].Text, From: schema.FromMemory, Reason: schema.DroppedSuperseded, By: by.Text, Sources: c.g.Memory[n].Sources,
@@ -338,7 +355,8 @@ func (c *composer) keepMemory() (carried []int) {
 		}
 		d := schema.DroppedItem{Text: item.Text, From: schema.FromMemory, Sources: item.Sources}
 		if n := c.sameKept(item); n >= 0 {
-			c.place[i] = c.kept[n]
+			c.place[i], c.kept[n].merges = c.kept[n], true
+			weigh(&c.kept[n].CoreItem, item)
 			if c.kept[n].Heading == "" {
 				c.kept[n].Heading = item.Heading
 			}
@@ -352,7 +370,8 @@ func (c *composer) keepMemory() (carried []int) {
 		if found := c.keptTexts.holdsIn(item.Text, func(n int) bool { return headingAllows(item.Heading, c.kept[n].Heading) }); len(found) > 0 {
 			texts := make([]string, len(found))
 			for j, n := range found {
-				c.kept[n].Sources = uniteSources(c.kept[n].Sources, item.Sources...)
+				c.kept[n].Sources, c.kept[n].merges = uniteSources(c.kept[n].Sources, item.Sources...), true
+				weigh(&c.kept[n].CoreItem, item)
 				texts[j] = c.kept[n].Text
 			}
 			d.Reason, d.By = schema.DroppedMerged, strings.Join(texts, "\n")
@@ -366,6 +385,7 @@ func (c *composer) keepMemory() (carried []int) {
 				first.Heading = item.Heading
 			}
 			first.Sources = uniteSources(first.Sources, item.Sources...)
+			weigh(&first.CoreItem, item)
 			d.Reason, d.By = schema.DroppedDuplicate, first.Text
 			c.drop(d)
 			continue

@@ -462,7 +462,7 @@ func TestComposeHeadingsTellItemsApart(t *testing.T) {
 func withoutSources(items []schema.CoreItem) []schema.CoreItem {
 	items = slices.Clone(items)
 	for i := range items {
-		items[i].Sources = nil
+		items[i] = schema.CoreItem{Text: items[i].Text, Heading: items[i].Heading}
 	}
 	return items
 }

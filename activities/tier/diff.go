@@ -18,7 +18,7 @@ func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreIte
 	items := ParseCore(text)
 	for i := range items {
 		after.addItem(items[i].Text)
-		items[i].Sources = []string{eventID}
+		items[i].Sources, items[i].Written = []string{eventID}, true
 	}
 	for _, item := range parent {
 		before.addItem(item.Text)
@@ -46,14 +46,14 @@ func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreIte
 			became[i] = n
 			if _, taken := was[n]; !taken {
 				was[n] = i
-				items[n].Sources = slices.Clone(item.Sources)
+				items[n] = restated(items[n], item)
 			}
 		}
 	}
 	for n := range items {
 		i := before.sameBy(items[n].Text, func(i int) int { return headingRank(parent[i].Heading, items[n].Heading) })
 		if _, found := was[n]; !found && i >= 0 {
-			items[n].Sources = slices.Clone(parent[i].Sources)
+			items[n] = restated(items[n], parent[i])
 		}
 	}
 	var dropped []schema.DroppedItem
@@ -65,6 +65,12 @@ func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreIte
 		}
 	}
 	return items, dropped
+}
+
+// restated returns the item with the sources and the weight of the one that it restates.
+func restated(item, of schema.CoreItem) schema.CoreItem {
+	of.Text, of.Heading, of.Sources = item.Text, item.Heading, slices.Clone(of.Sources)
+	return of
 }
 
 // hunkHeader matches the header of a hunk. No line of a text is shown as one: those begin with another character.

@@ -317,6 +317,8 @@ func uniteSources(to []string, more ...string) []string {
 // gatheredGrounds are the grounds of a dream: the items of the memory, then the sources of the days, the oldest first.
 type gatheredGrounds struct {
 	*grounds
+	// weights are items with the weights of the texts.
+	weights []schema.CoreItem
 	// sources are the ids that each text hands on, and days are the numbers of the days, -1 for the memory.
 	sources [][]string
 	days    []int
@@ -326,12 +328,13 @@ func groundsOf(g schema.DreamGatheredPayload) *gatheredGrounds {
 	of := &gatheredGrounds{grounds: newGrounds()}
 	for _, item := range g.Memory {
 		of.addItem(item.Text)
-		of.sources, of.days = append(of.sources, item.Sources), append(of.days, -1)
+		of.sources, of.days, of.weights = append(of.sources, item.Sources), append(of.days, -1), append(of.weights, item)
 	}
 	for day := range slices.Backward(g.Days) {
 		for _, source := range g.Days[day].Sources {
 			of.add(plainLines(source.Text), source.Turns)
 			of.sources, of.days = append(of.sources, []string{source.ID}), append(of.days, day)
+			of.weights = append(of.weights, schema.CoreItem{Worth: worthOf(source), Said: g.Days[day].Date})
 		}
 	}
 	return of

@@ -40,8 +40,8 @@ func DreamOffline(g schema.DreamGatheredPayload) Answer {
 	}
 	return Answer{
 		HasMemory: true, Memory: RenderCore(items),
-		HasDiary: true, Diary: fmt.Sprintf("%s read; %s added, %s.",
-			count(len(g.Days), "day"), count(added, "statement"), count(known, "duplicate")),
+		HasDiary: true, Diary: fmt.Sprintf("%s read; %s found, %s.",
+			count(len(g.Days), "day"), count(added, "new statement"), count(known, "duplicate")),
 	}
 }
 

@@ -24,7 +24,7 @@ func TestDreamOffline(t *testing.T) {
 		schema.SourceText{ID: "edited", Kind: schema.SourceEdited, Text: "# Daily\n\n## Trimmed Context (14:30)\n\nA person's line.\n- User: hi → Reply: hello"})
 	g.Days[1].Sources = append(g.Days[1].Sources, schema.SourceText{ID: "f", Kind: schema.SourceFact, Heading: "preferences", Text: "Prefers tabs"})
 	a := DreamOffline(g)
-	require.Equal(t, "2 days read; 5 statements added, 2 duplicates.", a.Diary)
+	require.Equal(t, "2 days read; 5 new statements found, 2 duplicates.", a.Diary)
 	d := Compose(g, []Answer{a}, Guard{})
 	require.Empty(t, d.Refused)
 	require.Empty(t, d.Dropped)
@@ -32,7 +32,7 @@ func TestDreamOffline(t *testing.T) {
 	require.Equal(t, 5, d.Added)
 	require.Equal(t, []string{"m0", "d0-0"}, d.Items[0].Sources)
 
-	require.Equal(t, Answer{HasMemory: true, HasDiary: true, Diary: "0 days read; 0 statements added, 0 duplicates."}, DreamOffline(schema.DreamGatheredPayload{}))
+	require.Equal(t, Answer{HasMemory: true, HasDiary: true, Diary: "0 days read; 0 new statements found, 0 duplicates."}, DreamOffline(schema.DreamGatheredPayload{}))
 	only := gatheredOf("")
 	only.Days = []schema.GatheredDay{{Sources: []schema.SourceText{{ID: "t", Kind: schema.SourceRecord, Turns: true, Text: "- User: a → Reply: b"}}}}
 	require.Empty(t, Compose(only, []Answer{DreamOffline(only)}, Guard{}).Refused)
@@ -65,7 +65,7 @@ func TestDreamOfflineIsKept(t *testing.T) {
 			}
 		}
 		if d.Carried > 0 {
-			t.Fatalf("%d items of %q are left out of %q", d.Carried, g.Memory, a.Memory)
+			t.Fatalf("%d items of %+v are left out of %q", d.Carried, g.Memory, a.Memory)
 		}
 		next := g
 		next.Memory = d.Items
@@ -80,7 +80,7 @@ func TestEditItems(t *testing.T) {
 	parent := memoryOf("- Likes tea.\n- Runs.\n\n## Habits\n\n- Swims.\n")
 	items, dropped := EditItems(parent, "- likes tea\n- Likes coffee.\n## Sports\n- Swims.\n", "e")
 	require.Equal(t, []schema.CoreItem{
-		{Text: "likes tea", Sources: []string{"m0"}}, {Text: "Likes coffee.", Sources: []string{"e"}}, {Text: "Swims.", Heading: "Sports", Sources: []string{"m2"}},
+		{Text: "likes tea", Sources: []string{"m0"}}, {Text: "Likes coffee.", Sources: []string{"e"}, Written: true}, {Text: "Swims.", Heading: "Sports", Sources: []string{"m2"}},
 	}, items)
 	require.Equal(t, []schema.DroppedItem{{Text: "Runs.", From: schema.FromMemory, Reason: schema.DroppedEdited, Sources: []string{"m1"}}}, dropped)
 	items, dropped = EditItems(parent, "", "e")
@@ -108,7 +108,7 @@ func TestEditItemsKeepsParents(t *testing.T) {
 		parent := ParseCore(markdown().Draw(t, "parent"))
 		items, dropped := EditItems(parent, RenderCore(parent), "e")
 		if len(dropped) > 0 || slices.ContainsFunc(items, func(i schema.CoreItem) bool { return len(i.Sources) > 0 }) {
-			t.Fatalf("an edit of nothing: %q, %q", items, dropped)
+			t.Fatalf("an edit of nothing: %+v, %q", items, dropped)
 		}
 	})
 }

@@ -41,7 +41,7 @@ const versionColumns = `core_versions_raw (user, agent, version, seq, event_id, 
 	text, read_sha256, items_json, diff, dropped_json, dream, restored)`
 
 const finishedColumns = `dreams_raw (user, agent, ordinal, seq, event_id, ts, date, status, reason, parent, version, diary,
-	days, day_hashes, gathered, model, responses, carried, dropped_json, usage_json)`
+	days, day_hashes, gathered, model, responses, carried, left_out, dropped_json, usage_json)`
 
 // Apply implements projection.Projector.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
@@ -127,7 +127,7 @@ func (m memoryEvent) dream(p schema.DreamFinishedPayload) []any {
 	return []any{
 		m.user, m.agent, uint32(p.Ordinal), m.Seq, m.ID, m.TS, p.Date, string(p.Status), p.Reason, uint32(p.Parent),
 		uint32(p.Version), p.Diary, days, hashes, p.Gathered, p.Model, append([]string{}, p.Responses...), uint32(p.Carried),
-		encodeList(p.Dropped), encode(p.Usage),
+		uint32(p.LeftOut), encodeList(p.Dropped), encode(p.Usage),
 	}
 }
 

@@ -226,20 +226,20 @@ func (t *Tables) Dream(ctx context.Context, user, agent string, ordinal int) (Dr
 
 // dreamColumns are those of a [Dream].
 const dreamColumns = `ordinal, seq, event_id, ts, date, status, reason, parent, version, diary, days, day_hashes, gathered,
-	model, responses, carried, dropped_json, usage_json`
+	model, responses, carried, left_out, dropped_json, usage_json`
 
 func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...any) ([]Dream, error) {
 	var out []Dream
 	err := t.query(ctx, user, agent, clickhouse.Rows(&out, func(rows driver.Rows, d *Dream) error {
-		var ordinal, parent, version, carried uint32
+		var ordinal, parent, version, carried, leftOut uint32
 		var status, dropped, usage string
 		var days, hashes []string
 		err := rows.Scan(&ordinal, &d.Seq, &d.EventID, &d.At, &d.Date, &status, &d.Reason, &parent, &version, &d.Diary,
-			&days, &hashes, &d.Gathered, &d.Model, &d.Responses, &carried, &dropped, &usage)
+			&days, &hashes, &d.Gathered, &d.Model, &d.Responses, &carried, &leftOut, &dropped, &usage)
 		if err != nil {
 			return err
 		}
-		d.Ordinal, d.Parent, d.Version, d.Carried = int(ordinal), int(parent), int(version), int(carried)
+		d.Ordinal, d.Parent, d.Version, d.Carried, d.LeftOut = int(ordinal), int(parent), int(version), int(carried), int(leftOut)
 		d.Status, d.At = schema.DreamStatus(status), d.At.UTC()
 		d.Days = make([]schema.Day, len(days))
 		for i := range days {

@@ -279,13 +279,13 @@ func TestEveryColumn(t *testing.T) {
 		schema.RecordEditedPayload{Kind: schema.RecordDaily, Date: "2026-06-07", Text: "# Mine\n", Replaced: "ab", Read: "cd"},
 		schema.CoreCommittedPayload{
 			Act: schema.Act{RequestID: "q", Reason: "why"}, Version: 7, Parent: 6, Origin: schema.OriginRestore, Text: "- Likes Go\n", Read: "ef",
-			Items: []schema.CoreItem{{Text: "Likes Go", Heading: "Preferences", Sources: []string{"e1"}}}, Diff: "+- Likes Go\n",
+			Items: []schema.CoreItem{{Text: "Likes Go", Heading: "Preferences", Sources: []string{"e1"}, Worth: 0.75, Said: "2026-06-06"}}, Diff: "+- Likes Go\n",
 			Dropped: []schema.DroppedItem{{Text: "Likes C", From: schema.FromMemory, Reason: schema.DroppedEdited}}, Dream: 4, Restored: 5,
 		},
 		schema.DreamFinishedPayload{
 			Ordinal: 4, Date: "2026-06-08", Status: schema.DreamIsRefused, Reason: "cut", Parent: 6, Version: 7, Diary: "I dreamt.",
 			Days: []schema.Day{{Date: "2026-06-07", Hash: "h7"}, {Date: "2026-06-06", Hash: "h6"}}, Gathered: "g", Model: "m",
-			Responses: []string{"r1", "r2"}, Carried: 3, Dropped: []schema.DroppedItem{{Text: "x", From: schema.FromAnswer, Reason: schema.DroppedUngrounded}},
+			Responses: []string{"r1", "r2"}, Carried: 3, LeftOut: 8, Dropped: []schema.DroppedItem{{Text: "x", From: schema.FromAnswer, Reason: schema.DroppedUngrounded}},
 			Usage: schema.Usage{Calls: 2, InputTokens: 30, OutputTokens: 4, CostUSD: 0.5},
 		})
 	id := func(n int) string { return stored[n].ID }
@@ -293,8 +293,8 @@ func TestEveryColumn(t *testing.T) {
 		`records_raw ('ann','coder','daily','2026-06-07',1,'` + id(0) + `','2026-06-07 21:30:00.123456','worker',false,'- Likes Go','8bba9e48c23c89a79abe21909377b6336fc8a6349f74137768f9596a57dd5942',10,'','trim','14:30','red','s1','b1',3,9,'gemini','[{"text":"Maybe","reason":"unsure"}]')`,
 		`records_raw ('ann','coder','daily','2026-06-07',2,'` + id(1) + `','2026-06-07 21:30:00.123456','ann',true,'# Mine\n','deb772266c5d7ef5a5070c03872408fdbf4ff9b149db655c51945f1e7c5d30b3',7,'cd','','','','','',0,0,'','[]')`,
 		`records_raw ('ann','coder','diary','2026-06-08',4,'` + id(3) + `','2026-06-07 17:30:00.123456','worker',false,'I dreamt.','ad218736b30abd41b3aa67ef1776c73c066a5e3a5e8ced8178340ed34f530bc7',9,'','','','','','',0,0,'','[]')`,
-		`core_versions_raw ('ann','coder',7,3,'` + id(2) + `','2026-06-07 21:30:00.123463','actor 7','q',6,'restore','why','- Likes Go\n','ef','[{"text":"Likes Go","heading":"Preferences","sources":["e1"]}]','+- Likes Go\n','[{"text":"Likes C","from":"memory","reason":"edited"}]',4,5)`,
-		`dreams_raw ('ann','coder',4,4,'` + id(3) + `','2026-06-07 17:30:00.123456','2026-06-08','refused','cut',6,7,'I dreamt.',['2026-06-07','2026-06-06'],['h7','h6'],'g','m',['r1','r2'],3,'[{"text":"x","from":"answer","reason":"ungrounded"}]','{"calls":2,"input_tokens":30,"output_tokens":4,"cost_usd":0.5}')`,
+		`core_versions_raw ('ann','coder',7,3,'` + id(2) + `','2026-06-07 21:30:00.123463','actor 7','q',6,'restore','why','- Likes Go\n','ef','[{"text":"Likes Go","heading":"Preferences","sources":["e1"],"worth":0.75,"said":"2026-06-06"}]','+- Likes Go\n','[{"text":"Likes C","from":"memory","reason":"edited"}]',4,5)`,
+		`dreams_raw ('ann','coder',4,4,'` + id(3) + `','2026-06-07 17:30:00.123456','2026-06-08','refused','cut',6,7,'I dreamt.',['2026-06-07','2026-06-06'],['h7','h6'],'g','m',['r1','r2'],3,8,'[{"text":"x","from":"answer","reason":"ungrounded"}]','{"calls":2,"input_tokens":30,"output_tokens":4,"cost_usd":0.5}')`,
 	}, b.rows(t))
 	for _, view := range []string{"daily_records", "core_versions", "core_memory", "dreams"} {
 		var n uint64

@@ -1068,6 +1068,7 @@ CREATE TABLE IF NOT EXISTS dreams_raw_local ON CLUSTER memory
     `model` LowCardinality(String),
     `responses` Array(String) CODEC(ZSTD(3)),
     `carried` UInt32,
+    `left_out` UInt32,
     `dropped_json` String CODEC(ZSTD(3)),
     `usage_json` String
 )
