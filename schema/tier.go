@@ -106,11 +106,11 @@ type CoreItem struct {
 	Heading string `json:"heading,omitempty"`
 	// Sources are the ids of the events, entries and facts that state it, the oldest first.
 	Sources []string `json:"sources"`
-	// Worth is how sure it is that the statement is worth keeping, from 0 to 1, and Said the last day on which it was said
-	// with this worth. They are of the source that weighs most.
+	// Worth is how sure its surest source is that it is worth keeping, from 0 to 1, and Said the last day on which a source
+	// said it.
 	Worth float64 `json:"worth,omitempty"`
 	Said  string  `json:"said,omitempty"`
-	// Written is true if a person wrote it into MEMORY.md, or if it took the place of such an item.
+	// Written is true if a person wrote it into MEMORY.md or restored it.
 	Written bool `json:"written,omitempty"`
 }
 
@@ -156,7 +156,7 @@ const (
 	DroppedHeading = "heading"
 	// DroppedEdited: a person removed it from the file, or restored a version without it.
 	DroppedEdited = "edited"
-	// DroppedRoom: the memory is full, and the item weighs less than all that stay.
+	// DroppedRoom: there is no room for the item beside those that weigh more.
 	DroppedRoom = "room"
 )
 
@@ -246,8 +246,8 @@ type SourceText struct {
 	// Heading is the one of [CoreHeadings] that fits the text, or empty if it is unknown.
 	Heading string `json:"heading,omitempty"`
 	Text    string `json:"text"`
-	// Worth is the confidence of the entry or fact.
-	Worth float64 `json:"worth,omitempty"`
+	// Worth is the confidence of the entry or fact, or nil if no one judged it.
+	Worth *float64 `json:"worth,omitempty"`
 	// Turns is true if the lines are from a conversation and state nothing by themselves.
 	Turns bool `json:"turns,omitempty"`
 }

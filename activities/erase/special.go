@@ -264,6 +264,11 @@ func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 		}
 		return gone
 	})
+	for _, d := range x.Dropped { // It may have left in the same version as the items that it stated.
+		if ofGone([]string{d.Text}, d.Sources) {
+			p.memory.lost[d.Text] = true
+		}
+	}
 	lost := len(x.Items) < items
 	p.memory.reduced = p.memory.reduced || lost
 	x.Dropped = slices.DeleteFunc(x.Dropped, func(d schema.DroppedItem) bool {

@@ -204,12 +204,15 @@ func (p *planner) original(s *statement) (id string, strict bool) {
 // detect finds contradictions of the entries. Two entries that a person found both right are not in conflict again.
 func (p *planner) detect(focus []*statement) {
 	for _, s := range p.reconsidered(focus) {
+		if !s.believed() {
+			continue
+		}
 		others := slices.Concat(p.around(s), p.corrections)
 		if target := p.entries[s.Corrects]; target != nil {
 			others = append(others, target)
 		}
 		for _, other := range sortedByAge(others) {
-			if other == s || other.Scope != s.Scope || !s.believed() || !other.believed() {
+			if other == s || other.Scope != s.Scope || !other.believed() {
 				continue
 			}
 			r := p.opposition(s, other)
@@ -271,8 +274,9 @@ func (p *planner) series(a, b *statement) bool {
 	if a.Corrects == b.ID || b.Corrects == a.ID || p.relation(a, b).Kind != pair.Conflict {
 		return false
 	}
+	a, b = inOrder(a, b)
 	values := []*statement{a, b}
-	for _, other := range sortedByAge(slices.Concat(p.around(a), p.around(b))) {
+	for _, other := range slices.Concat(p.around(a), p.around(b)) {
 		if !other.believed() || slices.ContainsFunc(values, func(v *statement) bool { return v == other || p.relation(v, other).Kind != pair.Conflict }) {
 			continue
 		}

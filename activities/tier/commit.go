@@ -142,7 +142,7 @@ func (c *commit) status() schema.DreamStatus {
 	switch {
 	case c.draft.Refused != "":
 		return schema.DreamIsRefused
-	case c.draft.Text == c.core.Text:
+	case c.draft.Text == c.core.Text && !renewed(c.core.Items, c.draft.Items):
 		return schema.DreamUnchanged
 	}
 	return schema.DreamCommitted

@@ -267,10 +267,23 @@ func requireInvalid(t testing.TB, err error, failureType, text string) {
 func TestCommitOffline(t *testing.T) {
 	t.Parallel()
 	m := &remember{stage: newStage(t, silent), user: "u"}
-	m.flush(t, "2026-06-07", "- Shipped v1.\n- Shipped v1.")
-	gathered, _ := m.gather(t, GatherInput{})
-	result := m.commit(t, CommitInput{User: "u", Gathered: gathered.EventID, Model: "rules/rules", At: m.clock})
-	require.Equal(t, schema.DreamCommitted, result.Status)
-	require.Equal(t, 1, result.Items)
+	for _, night := range []struct {
+		date, text, said string
+		status           schema.DreamStatus
+	}{
+		{"2026-04-01", "- Shipped v1.\n- Shipped v1.", "2026-04-01", schema.DreamCommitted},
+		{"2026-04-20", "- Shipped v1.", "2026-04-01", schema.DreamUnchanged},
+		{"2026-06-07", "- Shipped v1.", "2026-06-07", schema.DreamCommitted}, // It weighs more, although the text is the same.
+		{"2026-06-06", "- Shipped v1.", "2026-06-07", schema.DreamUnchanged},
+	} {
+		m.flush(t, night.date, night.text)
+		gathered, _ := m.gather(t, GatherInput{})
+		result := m.commit(t, CommitInput{User: "u", Gathered: gathered.EventID, Model: "rules/rules", At: m.clock})
+		require.Equal(t, night.status, result.Status, night.date)
+		require.Equal(t, 1, result.Items)
+		core, err := m.tables.Current(t.Context(), "u", "")
+		require.NoError(t, err)
+		require.Equal(t, night.said, core.Items[0].Said)
+	}
 	require.Zero(t, m.model.asked())
 }

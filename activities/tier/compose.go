@@ -68,11 +68,11 @@ const (
 //     stated by the sources of the days alone, and share a significant word with the item. It replaces one item only, and
 //     cannot be superseded itself. Neither can words under several headings, unless the answer keeps all but one.
 //  6. An item of the memory is dropped as duplicate if a kept item says the same, and as merged if kept items state all
-//     of it by the rule of 2. All others are carried over, each behind its predecessor in the memory.
+//     of it by the rule of 2, but not if a person wrote it. All others are carried over, each behind its predecessor in the memory.
 //  7. The answers are refused if more than the share of [Guard] of the memory's items, and more than three, had to be
 //     carried over or were superseded, or if more than a tenth of them, and more than one, were superseded.
 //  8. Of the items that no person wrote, those that weigh most stay, as many as [Guard] has room for. The weight of a
-//     statement is its worth, halved for each half-life since it was last said.
+//     statement is the odds that it is worth keeping, halved for each half-life since it was last said.
 func Compose(g schema.DreamGatheredPayload, answers []Answer, guard Guard) Draft {
 	c := newComposer(g)
 	if c.draft.Refused = c.take(answers); c.draft.Refused != "" {
@@ -80,7 +80,7 @@ func Compose(g schema.DreamGatheredPayload, answers []Answer, guard Guard) Draft
 	}
 	c.supersede(answers)
 	carried := c.keepMemory()
-	if c.draft.Refused = c.guard(guard, len(carried)); c.draft.Refused != "" {
+	if c.draft.Refused = c.guard(guard, len(carried)-c.stated); c.draft.Refused != "" {
 		return c.draft
 	}
 	carried = c.room(cmp.Or(guard.MaxBytes, defaultMaxBytes), carried)
@@ -110,6 +110,8 @@ type composer struct {
 	rejected map[string]bool
 	// superseded holds the numbers of the items of the memory that are superseded.
 	superseded map[int]bool
+	// stated counts the carried items that a person wrote and that kept items state: a merged text is not the person's.
+	stated int
 	// place holds, for each item of the memory, the item of the draft that states it, or nil.
 	place []*keptItem
 }
@@ -121,8 +123,8 @@ type keptItem struct {
 	memory int
 	// answers are the numbers of the answers that have it.
 	answers []int
-	// superseded is true if it is dropped again, and replaces if it took the place of another. merges is true if it states
-	// items of the memory.
+	// superseded is true if it is dropped again, and replaces if it took the place of another. merges is true if it took
+	// the place of an item of the memory.
 	superseded, replaces, merges bool
 }
 
@@ -231,7 +233,7 @@ func (c *composer) takeItem(item schema.CoreItem, answer int) {
 	k.Text, k.Sources = joined(k.Text), sources
 	if k.memory >= 0 {
 		k.Text = c.g.Memory[k.memory].Text
-		weigh(&k.CoreItem, c.g.Memory[k.memory])
+		k.Written = c.g.Memory[k.memory].Written
 		if k.Heading == "" {
 			k.Heading = c.g.Memory[k.memory].Heading
 		}
@@ -337,6 +339,7 @@ func (c *composer) supersedeOne(item string, by *keptItem, answer int) bool {
 		weigh(&by.CoreItem, k.CoreItem)
 	}
 	for _, n := range inMemory {
+		by.merges = true
 		weigh(&by.CoreItem, c.g.Memory[n])
 		c.superseded[n] = true
 		c.drop(schema.DroppedItem{
@@ -356,6 +359,7 @@ func (c *composer) keepMemory() (carried []int) {
 		d := schema.DroppedItem{Text: item.Text, From: schema.FromMemory, Sources: item.Sources}
 		if n := c.sameKept(item); n >= 0 {
 			c.place[i], c.kept[n].merges = c.kept[n], true
+			c.kept[n].Written = c.kept[n].Written || item.Written
 			weigh(&c.kept[n].CoreItem, item)
 			if c.kept[n].Heading == "" {
 				c.kept[n].Heading = item.Heading
@@ -367,7 +371,9 @@ func (c *composer) keepMemory() (carried []int) {
 			}
 			continue
 		}
-		if found := c.keptTexts.holdsIn(item.Text, func(n int) bool { return headingAllows(item.Heading, c.kept[n].Heading) }); len(found) > 0 {
+		if found := c.keptTexts.holdsIn(item.Text, func(n int) bool { return headingAllows(item.Heading, c.kept[n].Heading) }); len(found) > 0 && item.Written {
+			c.stated++
+		} else if len(found) > 0 {
 			texts := make([]string, len(found))
 			for j, n := range found {
 				c.kept[n].Sources, c.kept[n].merges = uniteSources(c.kept[n].Sources, item.Sources...), true
@@ -385,12 +391,16 @@ func (c *composer) keepMemory() (carried []int) {
 				first.Heading = item.Heading
 			}
 			first.Sources = uniteSources(first.Sources, item.Sources...)
+			first.Written = first.Written || item.Written
 			weigh(&first.CoreItem, item)
 			d.Reason, d.By = schema.DroppedDuplicate, first.Text
 			c.drop(d)
 			continue
 		}
 		item.Sources = slices.Clone(item.Sources)
+		for _, n := range c.grounds.holdsIn(item.Text, func(n int) bool { return c.grounds.days[n] >= 0 }) {
+			weigh(&item, c.grounds.weights[n])
+		}
 		c.place[i] = &keptItem{CoreItem: item, memory: i}
 		carriedTexts.addItem(item.Text)
 		carried = append(carried, i)

@@ -47,6 +47,9 @@ func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreIte
 			if _, taken := was[n]; !taken {
 				was[n] = i
 				items[n] = restated(items[n], item)
+			} else {
+				items[n].Written = items[n].Written || item.Written
+				weigh(&items[n], item)
 			}
 		}
 	}

@@ -165,15 +165,13 @@ func gatherDay(day dayContent, records []Record, entries map[string]entry.Row) s
 	day.entries = stated
 	for _, id := range stated {
 		e := entries[id]
-		source := schema.SourceText{ID: id, Kind: schema.SourceEntry, Heading: headingOfEntry(e.Entry), Text: e.Title}
-		if e.Confidence != nil {
-			source.Worth = *e.Confidence
-		}
-		out.Sources = append(out.Sources, source)
+		out.Sources = append(out.Sources, schema.SourceText{
+			ID: id, Kind: schema.SourceEntry, Heading: headingOfEntry(e.Entry), Text: e.Title, Worth: e.Confidence,
+		})
 	}
 	for _, f := range day.facts {
 		out.Sources = append(out.Sources, schema.SourceText{
-			ID: f.ID, Kind: schema.SourceFact, Heading: headingOfCategory(f.Category), Text: f.Content, Worth: f.Confidence,
+			ID: f.ID, Kind: schema.SourceFact, Heading: headingOfCategory(f.Category), Text: f.Content, Worth: &f.Confidence,
 		})
 	}
 	out.Hash = day.hash()

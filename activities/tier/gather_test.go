@@ -137,7 +137,7 @@ func TestGather(t *testing.T) {
 	second := m.flush(t, "2026-06-07", "- Shipped v1.")
 	edited := m.edit(t, "2026-06-05", "# Daily Memory: 2026-06-05\n\nA person wrote this.\n")
 	decided := m.entry(t, scope("red"), schema.Entry{Type: schema.EntryDecision, Title: "We use Go.", OccurredAt: late, EvidenceProven: true})
-	sure := 0.75
+	sure, told := 0.75, 0.9
 	insight := m.entry(t, scope("blue"), schema.Entry{Type: schema.EntryInsight, Title: "Go is quick.", Confidence: &sure, OccurredAt: late.Add(time.Second), EvidenceProven: true})
 	reference := m.entry(t, scope("blue"), schema.Entry{Type: schema.EntryReference, Title: "https://go.dev", OccurredAt: late.Add(-time.Second), EvidenceProven: true})
 	stated := m.entry(t, scope("blue"), schema.Entry{Type: schema.EntryFact, Category: schema.CategoryGoal, Title: "Wants to ship.", OccurredAt: late, EvidenceProven: true})
@@ -166,8 +166,8 @@ func TestGather(t *testing.T) {
 		{ID: first, Kind: schema.SourceRecord, Text: "- 배포는 금요일에 한다."}, {ID: second, Kind: schema.SourceRecord, Text: "- Shipped v1."},
 		{ID: min(decided, stated), Kind: schema.SourceEntry, Heading: headingIf(decided < stated, "Decisions", "Goals"), Text: headingIf(decided < stated, "We use Go.", "Wants to ship.")},
 		{ID: max(decided, stated), Kind: schema.SourceEntry, Heading: headingIf(decided > stated, "Decisions", "Goals"), Text: headingIf(decided > stated, "We use Go.", "Wants to ship.")},
-		{ID: insight, Kind: schema.SourceEntry, Heading: "Insights", Text: "Go is quick.", Worth: sure},
-		{ID: likes, Kind: schema.SourceFact, Heading: "Preferences", Text: "Likes tea.", Worth: 0.9},
+		{ID: insight, Kind: schema.SourceEntry, Heading: "Insights", Text: "Go is quick.", Worth: &sure},
+		{ID: likes, Kind: schema.SourceFact, Heading: "Preferences", Text: "Likes tea.", Worth: &told},
 	}, p.Days[0].Sources)
 	require.Equal(t, []schema.SourceText{{ID: reference, Kind: schema.SourceEntry, Heading: "References", Text: "https://go.dev"}}, p.Days[1].Sources)
 	require.Empty(t, p.Days[1].Record)

@@ -139,8 +139,16 @@ func resultOf(e schema.Event, parent schema.CoreCommittedPayload) (RestoreResult
 func restoredEvent(c RestoreCommand, key string, current, wanted schema.CoreCommittedPayload) (schema.Event, error) {
 	p := schema.CoreCommittedPayload{
 		Act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, Version: current.Version + 1, Parent: current.Version,
-		Origin: schema.OriginRestore, Text: wanted.Text, Items: wanted.Items, Restored: wanted.Version,
+		Origin: schema.OriginRestore, Text: wanted.Text, Restored: wanted.Version,
 		Diff: Diff(current.Text, wanted.Text, VersionName(current.Version), VersionName(current.Version+1)),
+	}
+	held := map[coreStatement]bool{}
+	for _, item := range current.Items {
+		held[statementOf(item)] = true
+	}
+	p.Items = slices.Clone(wanted.Items)
+	for i := range p.Items { // A dream must not take for want of room what a person brings back.
+		p.Items[i].Written = p.Items[i].Written || !held[statementOf(p.Items[i])]
 	}
 	for _, item := range missing(current.Items, wanted.Items) {
 		p.Dropped = append(p.Dropped, schema.DroppedItem{

@@ -61,6 +61,7 @@ func TestRestoreCore(t *testing.T) {
 	}
 	restored, err := b.tables.Current(t.Context(), m.user, m.agent)
 	require.NoError(t, err)
+	first.Items[0].Written, first.Items[1].Written = true, true // A person brought them back, one to another heading.
 	require.Equal(t, Core{
 		Seq: 3, At: dusk.Add(7 * time.Hour), Actor: "ann", EventID: schema.EventID(schema.CoreOfCommandKey(m.user, m.agent, "r/1")),
 		CoreCommittedPayload: schema.CoreCommittedPayload{

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// halfLife is how many days it takes for a statement that is not said again to weigh half as much. It is that of a
-	// verified entry.
+	// halfLife is how many days it takes for a statement that is not said again to weigh half as much: that of a verified
+	// entry.
 	halfLife = 180
 	// unjudged is the worth of statements that no extractor judged, such as the lines of a daily record.
 	unjudged = 0.5
@@ -21,29 +21,49 @@ const (
 
 // worthOf returns how sure it is that a source is worth keeping. A record that a person edited is.
 func worthOf(s schema.SourceText) float64 {
-	if s.Kind == schema.SourceEdited {
+	switch {
+	case s.Kind == schema.SourceEdited:
 		return 1
+	case s.Worth == nil:
+		return unjudged
 	}
-	return cmp.Or(s.Worth, unjudged)
+	return *s.Worth
 }
 
-// weight is the logarithm of an item's worth, plus the half-lives up to the day on which it was last said. It does not
-// depend on the day of the dream: all items lose half of their worth in the same time, which does not change their order.
+// weight is the logarithm of the odds that an item is worth keeping, plus the half-lives up to the day on which it was last
+// said. It does not depend on the day of the dream: all items lose half of their odds in the same time, which does not change
+// their order. Odds tell 0.99 from 0.9, where probabilities would let a few weeks decide.
 func weight(item schema.CoreItem) float64 {
 	said, err := time.Parse(schema.DateLayout, item.Said)
 	if err != nil {
 		return math.Inf(-1)
 	}
-	const day = 24 * time.Hour
-	return math.Log2(max(item.Worth, 1e-3)) + float64(said.Unix()/int64(day/time.Second))/halfLife
+	// So much doubt stays about any source: with less, a full memory would take nothing new for years.
+	const day, doubt = 24 * time.Hour, 0.05
+	worth := min(max(item.Worth, doubt), 1-doubt)
+	return math.Log2(worth/(1-worth)) + float64(said.Unix()/int64(day/time.Second))/halfLife
 }
 
-// weigh gives an item the weight of another one that says the same, if that is greater.
+// weigh gives an item the worth of another one that says the same or a part of it, and its day, if they are greater.
 func weigh(item *schema.CoreItem, same schema.CoreItem) {
-	if item.Said == "" || weight(same) > weight(*item) {
-		item.Worth, item.Said = same.Worth, same.Said
+	item.Worth, item.Said = max(item.Worth, same.Worth), max(item.Said, same.Said)
+}
+
+// renewedDays is how many days of weight a statement must have gained for a dream to make a version that differs in weights
+// alone. Otherwise each night with a repetition would make one.
+const renewedDays = 30
+
+// renewed reports whether statements of the memory have gained weight since they were stored.
+func renewed(before, after []schema.CoreItem) bool {
+	if len(before) != len(after) {
+		return false
 	}
-	item.Written = item.Written || same.Written
+	for i, item := range after {
+		if before[i].Said != "" && weight(item)-weight(before[i]) >= float64(renewedDays)/halfLife {
+			return true
+		}
+	}
+	return false
 }
 
 // room takes items out of the draft so that the rest takes no more bytes than most. Those that weigh more are given room first.
@@ -85,7 +105,7 @@ func (c *composer) room(most int, carried []int) []int {
 
 // leave reports an item that leaves, or counts it if the memory holds nothing of it.
 func (c *composer) leave(k *keptItem) {
-	if k.memory < 0 && !k.replaces && !k.merges {
+	if k.memory < 0 && !k.merges {
 		c.draft.LeftOut++
 		return
 	}

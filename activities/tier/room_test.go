@@ -26,7 +26,8 @@ func TestI12FullMemory(t *testing.T) {
 		}
 		for _, day := range g.Days {
 			for i := range day.Sources {
-				day.Sources[i].Worth = rapid.Float64Range(0, 1).Draw(t, "worth")
+				worth := rapid.Float64Range(0, 1).Draw(t, "worth")
+				day.Sources[i].Worth = &worth
 			}
 		}
 		answers := []Answer{DreamOffline(g)}
@@ -61,6 +62,10 @@ func TestI12FullMemory(t *testing.T) {
 			require.Greater(t, len(RenderCore(append(heavier, item)))+headingSlack(append(free, item)), most, "there is room for %q", item.Text)
 		}
 		for _, item := range g.Memory {
+			left := func(x schema.DroppedItem) bool {
+				return x.Text == item.Text && x.From == schema.FromMemory && x.Reason == schema.DroppedMerged
+			}
+			require.False(t, writtenOnce(g.Memory, item.Text) && slices.ContainsFunc(d.Dropped, left), "%q is a person's", item.Text)
 			named := slices.ContainsFunc(d.Dropped, func(x schema.DroppedItem) bool { return x.Text == item.Text && x.From == schema.FromMemory })
 			require.True(t, named || slices.ContainsFunc(d.Items, func(i schema.CoreItem) bool { return i.Text == item.Text }), "%q is lost", item.Text)
 		}
@@ -80,6 +85,12 @@ func TestI12FullMemory(t *testing.T) {
 	})
 }
 
+// writtenOnce reports whether a person wrote an item, and the memory has no other one with its words.
+func writtenOnce(memory []schema.CoreItem, text string) bool {
+	same := slices.DeleteFunc(slices.Clone(memory), func(i schema.CoreItem) bool { return i.Text != text })
+	return len(same) == 1 && same[0].Written
+}
+
 // headingSlack is how many bytes too many the headings of items may count: each path counts as if it had no other heading
 // in common.
 func headingSlack(items []schema.CoreItem) (bytes int) {
@@ -97,20 +108,21 @@ func headingSlack(items []schema.CoreItem) (bytes int) {
 func TestWeight(t *testing.T) {
 	t.Parallel()
 	item := func(worth float64, said string) schema.CoreItem { return schema.CoreItem{Worth: worth, Said: said} }
-	require.InDelta(t, weight(item(0.4, "2026-06-30")), weight(item(0.8, "2026-01-01")), 1e-9)
-	require.Greater(t, weight(item(0.4, "2026-07-01")), weight(item(0.8, "2026-01-01")))
+	require.InDelta(t, weight(item(0.5, "2026-06-30")), weight(item(2.0/3, "2026-01-01")), 1e-9)
+	require.Greater(t, weight(item(0.5, "2026-07-01")), weight(item(2.0/3, "2026-01-01")))
+	require.Greater(t, weight(item(0.95, "2026-01-01")), weight(item(0.75, "2027-01-01")))
+	require.InDelta(t, weight(item(0.95, "2026-01-01")), weight(item(1, "2026-01-01")), 1e-9)
 	require.Greater(t, weight(item(0, "2020-01-01")), weight(item(1, "")))
 
 	g := gatheredOf("- Likes tea.\n- Likes coffee.", []string{"- Likes tea."})
 	for i := range g.Memory {
 		g.Memory[i].Worth, g.Memory[i].Said = 0.6, "2026-01-01"
 	}
-	g.Memory[1].Worth = 0.9
 	d := Compose(g, []Answer{DreamOffline(g)}, Guard{MaxBytes: 20})
 	require.Equal(t, "- Likes tea.\n", d.Text, "it was said again")
-	require.Equal(t, []schema.CoreItem{{Text: "Likes tea.", Sources: []string{"m0", "d0-0"}, Worth: unjudged, Said: "2026-06-07"}}, d.Items)
+	require.Equal(t, []schema.CoreItem{{Text: "Likes tea.", Sources: []string{"m0", "d0-0"}, Worth: 0.6, Said: "2026-06-07"}}, d.Items)
 	require.Equal(t, []schema.DroppedItem{{
-		Text: "Likes coffee.", From: schema.FromMemory, Reason: schema.DroppedRoom, Detail: "worth 0.90, last said on 2026-01-01", Sources: []string{"m1"},
+		Text: "Likes coffee.", From: schema.FromMemory, Reason: schema.DroppedRoom, Detail: "worth 0.60, last said on 2026-01-01", Sources: []string{"m1"},
 	}}, d.Dropped)
 
 	g.Memory[1].Written = true
@@ -119,7 +131,11 @@ func TestWeight(t *testing.T) {
 	d = Compose(g, []Answer{DreamOffline(g)}, Guard{MaxBytes: 12})
 	require.Equal(t, "- Likes coffee.\n", d.Text)
 
-	// What a person wrote stays if it is merged, and a statement larger than all room makes room for others.
+	// A model's merged text is not the person's, who keeps the words. A statement larger than all room makes room for others.
+	g.Memory[0].Written = true
+	d = Compose(g, []Answer{answerOf("- Likes tea. Likes coffee.")}, Guard{MaxBytes: 12})
+	require.Equal(t, "- Likes tea.\n- Likes coffee.\n", d.Text)
+	require.Equal(t, 1, d.LeftOut)
 	g = gatheredOf("", []string{"- " + strings.Repeat("Likes tea a lot. ", 20) + "\n- Likes coffee."})
 	d = Compose(g, []Answer{DreamOffline(g)}, Guard{MaxBytes: 100})
 	require.Equal(t, "- Likes coffee.\n", d.Text)

@@ -45,6 +45,12 @@ func (s *filesSync) compareCore(ctx context.Context, p memoryFile) error {
 	version := current.Version + 1
 	key := schema.CoreOfEditKey(s.in.User, s.in.Agent, version)
 	items, dropped := EditItems(current.Items, text, schema.EventID(key))
+	for i, item := range items { // An item that has left since the person read the file is not the person's.
+		n := slices.IndexFunc(base.items, func(b schema.CoreItem) bool { return statementOf(b) == statementOf(item) })
+		if item.Written && n >= 0 {
+			items[i] = restated(item, base.items[n])
+		}
+	}
 	return s.edit(p, key, schema.CoreCommittedPayload{
 		Version: version, Parent: current.Version, Origin: schema.OriginEdit, Text: text, Items: items, Dropped: dropped,
 		Read: hashText(p.file.Text), Diff: Diff(current.Text, text, VersionName(current.Version), VersionName(version)),

@@ -313,6 +313,22 @@ func TestSyncFilesMergesCore(t *testing.T) {
 	}
 }
 
+// An item that leaves core memory while a person edits the file is in the file still, but it is not the person's.
+func TestSyncFilesKnowsWhoWrote(t *testing.T) {
+	t.Parallel()
+	b := newFilesBench(t, "default", "")
+	b.remember(t, "Uses Go.", "Has a cat.")
+	b.sync(t)
+	b.edit(t, "MEMORY.md", b.read(t, "MEMORY.md")+"- Has a dog.\n")
+	b.remember(t, "Has a cat.")
+	require.Equal(t, 1, b.sync(t).Edited)
+	written := map[string]bool{}
+	for _, item := range b.versions(t)[0].Items {
+		written[item.Text] = item.Written
+	}
+	require.Equal(t, map[string]bool{"Uses Go.": false, "Has a cat.": false, "Has a dog.": true}, written)
+}
+
 // A person edits yesterday's state of a dated file while a block is added: neither is lost.
 func TestSyncFilesTakesInRecords(t *testing.T) {
 	t.Parallel()

@@ -198,7 +198,7 @@ func printDreamt(b *strings.Builder, o *command.Owner, d Dreamt) {
 	if r.Status != schema.DreamSkipped && r.Status != schema.DreamIsRefused {
 		command.Say(b, "\n%s: %d new, %d dropped, %d left out by the answer and kept\n", command.Plural(r.Items, "item", "items"), r.Added, r.Dropped, r.Carried)
 		if r.LeftOut > 0 {
-			command.Say(b, "no room for %s of the days, which weigh less than these\n", command.Plural(r.LeftOut, "statement", "statements"))
+			command.Say(b, "no room for %s of the days beside those that weigh more\n", command.Plural(r.LeftOut, "statement", "statements"))
 		}
 	}
 	sayDropped(b, d.Dropped)

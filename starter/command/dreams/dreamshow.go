@@ -106,7 +106,7 @@ func printDream(b *strings.Builder, o *command.Owner, d ShownDream) {
 		command.Say(b, "carried  %s, left out by the answer without a reason that counts\n", command.Plural(d.Carried, "item", "items"))
 	}
 	if d.LeftOut > 0 {
-		command.Say(b, "no room  %s of the days, which weigh less than what core memory holds\n", command.Plural(d.LeftOut, "statement", "statements"))
+		command.Say(b, "no room  for %s of the days beside those that weigh more\n", command.Plural(d.LeftOut, "statement", "statements"))
 	}
 	command.Say(b, "model    %s, %s, %d tokens in, %d out", d.Model, command.Plural(d.Usage.Calls, "call", "calls"), d.Usage.InputTokens, d.Usage.OutputTokens)
 	if d.Usage.CostUSD > 0 {
