@@ -45,6 +45,30 @@ type BatchListedPayload struct {
 	Last bool `json:"last,omitempty"`
 }
 
+// Remains clears the erased items, but keeps their places, because the batch's workflow counts by them.
+func (p BatchListedPayload) Remains(f Forgetting) Remainder {
+	changed := false
+	for i, item := range p.Items {
+		if item.RefusedType != ErrorErased && item.Input.erased(f) {
+			p.Items[i] = BatchItem{Index: item.Index, Name: ForgottenName, Refused: "it was forgotten", RefusedType: ErrorErased}
+			changed = true
+		}
+		if p.Items[i].RefusedType == ErrorErased {
+			f.Note(itemNote(item.Index), "")
+		}
+	}
+	n := len(p.PassedOver)
+	p.PassedOver = slices.DeleteFunc(p.PassedOver, func(o PassedOver) bool { return f.Says(o.Name) || f.Says(o.Reason) })
+	return remainder(p, changed || len(p.PassedOver) < n)
+}
+
+// erased reports whether the input is about erased content.
+func (in ProcessSessionInput) erased(f Forgetting) bool {
+	return f.Owns(Scope{Project: in.Project, User: in.User}) || f.OwnsSession(in.Key()) || saysAny(f, in.Messages) || saysAny(f, in.Statement)
+}
+
+func itemNote(index int) string { return "item " + strconv.Itoa(index) }
+
 // BatchOutcome is the outcome of one item.
 type BatchOutcome struct {
 	Index     int         `json:"index"`
@@ -62,6 +86,21 @@ type BatchOutcome struct {
 type BatchReportedPayload struct {
 	Batch    string         `json:"batch"`
 	Outcomes []BatchOutcome `json:"outcomes"`
+}
+
+// Remains removes the outcomes of erased items, and errors that quote erased text.
+func (p BatchReportedPayload) Remains(f Forgetting) Remainder {
+	n, changed := len(p.Outcomes), false
+	p.Outcomes = slices.DeleteFunc(p.Outcomes, func(o BatchOutcome) bool {
+		_, erased := f.Noted(itemNote(o.Index))
+		return erased
+	})
+	for i, o := range p.Outcomes {
+		if f.Says(o.Error) && o.Error != ForgottenText {
+			p.Outcomes[i].Error, changed = ForgottenText, true
+		}
+	}
+	return remainder(p, changed || len(p.Outcomes) < n)
 }
 
 // MaxNamedBuilds bounds the ids in the input of retry_builds, which must stay small.

@@ -1,6 +1,9 @@
 package schema
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Event types of memory streams. They record the facts and the profile of one user and agent.
 const (
@@ -71,6 +74,34 @@ type FactCreatedPayload struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
+// Declares returns the fact's id.
+func (p FactCreatedPayload) Declares() (id string, inMemory bool) { return p.FactID, true }
+
+// Words calls f with a fact that a person entered.
+func (p FactCreatedPayload) Words(f func(string)) { byHand(p.Act, p.Content, f) }
+
+// byHand calls f with the text if the act is a command.
+func byHand(act Act, text string, f func(string)) {
+	if act.RequestID != "" {
+		f(text)
+	}
+}
+
+// Inherit returns the fact in the words of a later proposal that said the same.
+func (p FactCreatedPayload) Inherit(by any, s Succession) any {
+	created := FactCreatedPayload{Act: ActOf(by), FactID: p.FactID, SaidBy: s.SaidBy, Category: p.Category, Confidence: p.Confidence}
+	switch of := by.(type) {
+	case FactSkippedPayload:
+		created.Content, created.Category = of.Content, cmp.Or(of.Category, p.Category)
+		if of.Confidence != nil {
+			created.Confidence = *of.Confidence
+		}
+	case FactMergedPayload:
+		created.Content, created.Confidence = of.Content, of.Proposed
+	}
+	return created
+}
+
 // FactUpdatedPayload changes the fields of a fact that are not nil here.
 type FactUpdatedPayload struct {
 	Act
@@ -79,6 +110,13 @@ type FactUpdatedPayload struct {
 	Category    *string  `json:"category,omitempty"`
 	Confidence  *float64 `json:"confidence,omitempty"`
 	SourceError *string  `json:"source_error,omitempty"`
+}
+
+// Words calls f with the new content.
+func (p FactUpdatedPayload) Words(f func(string)) {
+	if p.Content != nil {
+		f(*p.Content)
+	}
 }
 
 // FactDeletedPayload deletes a fact because a person asked for it, or because a session says that it is no longer true.
@@ -92,6 +130,9 @@ type FactDeletedPayload struct {
 	// EvidenceRule is the version of the rule of proof that judged the evidence.
 	EvidenceRule int `json:"evidence_rule,omitempty"`
 }
+
+// AnswerKeys is the key of the model's answer.
+func (p FactDeletedPayload) AnswerKeys() []string { return []string{p.Answer} }
 
 // FactEvictedPayload removes a fact to make room for another.
 type FactEvictedPayload struct {
@@ -127,6 +168,11 @@ type FactMergedPayload struct {
 	MinSimilarity float64 `json:"min_similarity"`
 }
 
+// Succeeds returns the fact that the proposal nearly repeats.
+func (p FactMergedPayload) Succeeds() map[string]Succession {
+	return map[string]Succession{p.FactID: {}}
+}
+
 // FactsClearedPayload records that a person cleared the memory. Every fact and section of the profile has an event of
 // its own before this one. Content read from earlier sessions is not remembered again.
 type FactsClearedPayload struct {
@@ -145,6 +191,9 @@ type ProfileUpdatedPayload struct {
 	Summary    string  `json:"summary"`
 	Confidence float64 `json:"confidence"`
 }
+
+// Words calls f with a text that a person entered.
+func (p ProfileUpdatedPayload) Words(f func(string)) { byHand(p.Act, p.Summary, f) }
 
 // Values of FactSkippedPayload.Skipped.
 const (
@@ -224,6 +273,17 @@ type FactSkippedPayload struct {
 	// Threshold is the required confidence, if the proposal's is lower.
 	Threshold float64 `json:"threshold,omitempty"`
 }
+
+// Succeeds returns the fact that the proposal repeats.
+func (p FactSkippedPayload) Succeeds() map[string]Succession {
+	if p.Skipped != SkippedDuplicate || p.DuplicateOf == "" || p.Content == "" || p.Section != "" {
+		return nil
+	}
+	return map[string]Succession{p.DuplicateOf: {}}
+}
+
+// AnswerKeys is the key of the model's answer.
+func (p FactSkippedPayload) AnswerKeys() []string { return []string{p.Answer} }
 
 // FactChange is the payload of an event about facts.
 type FactChange interface {

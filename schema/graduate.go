@@ -109,6 +109,11 @@ type SessionGraduatedPayload struct {
 	Rule   int `json:"rule"`
 }
 
+// Remains erases the event if graduation has to consider the session again.
+func (p SessionGraduatedPayload) Remains(f Forgetting) Remainder {
+	return Remainder{Erased: f.Regraduates(p.Project) || f.OwnsSession(p.SessionKey) || f.Owns(p.Scope)}
+}
+
 // EntryGraduatedPayload is a step of an entry to another stage that does not rest on its session alone.
 type EntryGraduatedPayload struct {
 	Scope
@@ -123,6 +128,11 @@ type EntryGraduatedPayload struct {
 	Sources []string `json:"sources,omitempty"`
 	// Verifier is set if the step needed a proof: see [EntriesPromotedPayload].
 	Verifier string `json:"verifier,omitempty"`
+}
+
+// Remains erases a step that lost any of its sources: it depends on all of them.
+func (p EntryGraduatedPayload) Remains(f Forgetting) Remainder {
+	return Remainder{Erased: f.Names(p.EntryID) || slices.ContainsFunc(p.Sources, f.Names) || f.Owns(p.Scope)}
 }
 
 // EntryConfirmedPayload records that a person or a model read the whole sentences around the entry's quotes and found
@@ -141,6 +151,9 @@ type EntryConfirmedPayload struct {
 	AnswerKey string `json:"answer_key,omitempty"`
 }
 
+// AnswerKeys is the key of the model's answer.
+func (p EntryConfirmedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
+
 // EntryDoubtedPayload records a model's answer that the entry is not stated.
 type EntryDoubtedPayload struct {
 	Scope
@@ -149,6 +162,9 @@ type EntryDoubtedPayload struct {
 	Reason    string `json:"reason"`
 	AnswerKey string `json:"answer_key"`
 }
+
+// AnswerKeys is the key of the model's answer.
+func (p EntryDoubtedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // EntryLinkedPayload records that the entry states the same as an older one.
 type EntryLinkedPayload struct {
@@ -202,6 +218,12 @@ type ConflictDetectedPayload struct {
 	AnswerKey string `json:"answer_key,omitempty"`
 }
 
+// Declares returns the conflict's id.
+func (p ConflictDetectedPayload) Declares() (id string, inMemory bool) { return p.ConflictID, false }
+
+// AnswerKeys is the key of the model's answer.
+func (p ConflictDetectedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
+
 // ConflictOfMeaning is the type of the conflicts that a model finds.
 const ConflictOfMeaning = "meaning"
 
@@ -223,6 +245,9 @@ type PairsAskedPayload struct {
 	// More is true if other pairs could be asked about, too.
 	More bool `json:"more,omitempty"`
 }
+
+// AnswerKeys is the key of the model's answer.
+func (p PairsAskedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // PairVerdict is a model's verdict on two entries.
 type PairVerdict string
@@ -256,6 +281,9 @@ type PairsJudgedPayload struct {
 	Dropped int  `json:"dropped,omitempty"`
 	More    bool `json:"more,omitempty"`
 }
+
+// AnswerKeys is the key of the model's answer.
+func (p PairsJudgedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // ConflictResolvedPayload ends a conflict. The entry that is not kept is retired by another event.
 type ConflictResolvedPayload struct {
@@ -306,6 +334,29 @@ type DecisionRecordedPayload struct {
 	By         string             `json:"by"`
 	Confidence *float64           `json:"confidence,omitempty"`
 	Evidence   []DecisionEvidence `json:"evidence"`
+}
+
+// Declares returns the decision's id.
+func (p DecisionRecordedPayload) Declares() (id string, inMemory bool) { return p.DecisionID, false }
+
+// Remains removes erased evidence. A decision that loses its statement or all of its evidence is erased.
+func (p DecisionRecordedPayload) Remains(f Forgetting) Remainder {
+	if f.Names(p.DecisionID) || f.Says(p.Action) || f.Owns(p.Scope) {
+		return Remainder{Erased: true}
+	}
+	n, by := len(p.Evidence), f.Rename(p.By)
+	changed := by != p.By
+	p.By = by
+	lost := false
+	p.Evidence = slices.DeleteFunc(p.Evidence, func(e DecisionEvidence) bool {
+		gone := f.Names(e.ID)
+		lost = lost || gone && e.Role == RoleStatement
+		return gone
+	})
+	if lost || n > 0 && len(p.Evidence) == 0 {
+		return Remainder{Erased: true}
+	}
+	return remainder(p, changed || len(p.Evidence) < n)
 }
 
 // MarshalJSON returns an error for evidence that is not verified, so that no event contains it.

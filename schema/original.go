@@ -55,3 +55,8 @@ type OriginalSealedPayload struct {
 	Sealed  []byte `json:"sealed,omitempty"`
 	TooLong int    `json:"too_long,omitempty"`
 }
+
+// Remains erases the original of an erased message.
+func (p OriginalSealedPayload) Remains(f Forgetting) Remainder {
+	return Remainder{Erased: f.OwnsMessage(p.Message)}
+}

@@ -63,6 +63,32 @@ type SessionIngestedPayload struct {
 	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
+// Remains removes the texts of erased messages, and reasons that quote them. The messages stay, with the keys by which the next import recognizes them.
+func (p SessionIngestedPayload) Remains(f Forgetting) Remainder {
+	changed := false
+	for i, m := range p.Messages {
+		if m.Text != ForgottenText && f.OwnsMessages("", m.Index, m.Index) {
+			p.Messages[i].Text, p.Messages[i].Author, changed = ForgottenText, "", true
+		}
+	}
+	for i, s := range p.Skipped {
+		if f.Says(s.Reason) && s.Reason != ForgottenText {
+			p.Skipped[i].Reason, changed = ForgottenText, true
+		}
+	}
+	if changed {
+		p.Tokens = f.Tokens(p.Messages)
+	}
+	return remainder(p, changed)
+}
+
+// Words calls f with the texts of the messages.
+func (p SessionIngestedPayload) Words(f func(string)) {
+	for _, m := range p.Messages {
+		f(m.Text)
+	}
+}
+
 // ModelRespondedPayload is a model's raw response. It is stored before it is parsed, under the hash of everything
 // that went into the call. Neither a retry nor a fix of the parser pays for the call twice.
 type ModelRespondedPayload struct {
@@ -170,6 +196,31 @@ type MemoryExtractedPayload struct {
 	Usage Usage `json:"usage"`
 }
 
+// AnswerKeys are those of the answer and of its repair.
+func (p MemoryExtractedPayload) AnswerKeys() []string { return p.ResponseKeys }
+
+// Remains removes the entries that were extracted from erased messages. It keeps their places, because other events refer
+// to entries by index.
+func (p MemoryExtractedPayload) Remains(f Forgetting) Remainder {
+	changed := false
+	quoted := func(q Quote) bool { return f.OwnsMessages("", q.MessageIndex, q.MessageIndex) }
+	for i, entry := range p.Entries {
+		if entry.Title != ForgottenText && (slices.ContainsFunc(entry.Evidence, quoted) || saysAny(f, entry)) {
+			p.Entries[i] = ExtractedEntry{Type: entry.Type, Title: ForgottenText, Evidence: []Quote{}}
+			changed = true
+		}
+	}
+	if !f.OwnsMessages("", p.Window.First, p.Window.Last) {
+		return remainder(p, changed)
+	}
+	// The answer was read from all of the window.
+	changed = changed || len(p.Rejected) > 0
+	p.Rejected = nil
+	left := remainder(p, changed)
+	left.Answers = p.ResponseKeys
+	return left
+}
+
 // Answered reports whether the window has a complete answer, so that it is not asked about again.
 func (p MemoryExtractedPayload) Answered() bool { return p.Quarantined == "" && !p.Truncated }
 
@@ -264,6 +315,9 @@ type EntryMaterializedPayload struct {
 	Index            int    `json:"index"`
 	AlignedEventID   string `json:"aligned_event_id"`
 }
+
+// Declares returns the entry's id.
+func (p EntryMaterializedPayload) Declares() (id string, inMemory bool) { return p.ID, false }
 
 // EntryEvidenceSetPayload is a later judgement of the evidence of an existing entry. It comes from another build,
 // from another session that states the same, or from a newer proof rule. The event is in the stream of the session

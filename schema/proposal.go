@@ -27,6 +27,12 @@ type ChangeProposedPayload struct {
 	By string `json:"by"`
 }
 
+// Declares returns the proposal's id.
+func (p ChangeProposedPayload) Declares() (id string, inMemory bool) { return p.ProposalID, false }
+
+// Words calls f with the corrected statement.
+func (p ChangeProposedPayload) Words(f func(string)) { f(p.Text) }
+
 // ProposalDecidedPayload ends a proposal. Other events record its consequences for the entry.
 type ProposalDecidedPayload struct {
 	Scope

@@ -267,6 +267,9 @@ type ContextEnqueuedPayload struct {
 	Refused string `json:"refused,omitempty"`
 }
 
+// Words calls f with the texts of the messages.
+func (p ContextEnqueuedPayload) Words(f func(string)) { wordsOf(p.Messages, f) }
+
 // QueuedRead is the detail of the error of a process_session that failed after it had stored contexts of its queue. A
 // failure without it has stored none.
 type QueuedRead struct {
@@ -286,4 +289,13 @@ type ContextProcessedPayload struct {
 // ContextHeldPayload contains the messages of a context that are too long for a signal.
 type ContextHeldPayload struct {
 	Messages []InlineMessage `json:"messages"`
+}
+
+// Words calls f with the texts of the messages.
+func (p ContextHeldPayload) Words(f func(string)) { wordsOf(p.Messages, f) }
+
+func wordsOf(messages []InlineMessage, f func(string)) {
+	for _, m := range messages {
+		f(m.Content)
+	}
 }

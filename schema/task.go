@@ -106,6 +106,27 @@ type TaskCreatedPayload struct {
 	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
+// Declares returns the task's id.
+func (p TaskCreatedPayload) Declares() (id string, inMemory bool) { return p.TaskID, false }
+
+// Inherit returns the task as another entry observed it. A task that no entry observed becomes a condition instead.
+func (p TaskCreatedPayload) Inherit(by any, _ Succession) any {
+	observed, ok := by.(TaskObservedPayload)
+	if !ok {
+		return nil
+	}
+	created := TaskCreatedPayload{
+		Act: observed.Act, TaskID: p.TaskID, CanonicalKey: observed.CanonicalKey, Title: observed.Title, Priority: PriorityMedium, Status: TaskPending,
+	}
+	switch observed.Status {
+	case TaskInProgress, TaskBlocked:
+		created.Status = TaskInProgress
+	case TaskDone:
+		created.Status, created.ReportedStatus = TaskInProgress, TaskDone
+	}
+	return created
+}
+
 // TaskObservedPayload records that an entry is about the task. It is the last event that an entry causes.
 type TaskObservedPayload struct {
 	Act
@@ -120,6 +141,11 @@ type TaskObservedPayload struct {
 	EvidenceAligned bool    `json:"evidence_aligned"`
 	// Status is the status that the entry reports. It is empty if the entry reports none.
 	Status TaskStatus `json:"status,omitempty"`
+}
+
+// Succeeds returns the observed task.
+func (p TaskObservedPayload) Succeeds() map[string]Succession {
+	return map[string]Succession{p.TaskID: {}}
 }
 
 // TaskDoneReportedPayload records a report that the task is done which does not close it. A person has to confirm it.
@@ -164,6 +190,9 @@ type TaskTitleChangedPayload struct {
 	CanonicalKey string `json:"canonical_key"`
 }
 
+// Words calls f with a title that a person gave.
+func (p TaskTitleChangedPayload) Words(f func(string)) { byHand(p.Act, p.To, f) }
+
 // TaskBlockersSetPayload replaces a task's blockers or adds to its suggested ones.
 type TaskBlockersSetPayload struct {
 	Act
@@ -172,6 +201,34 @@ type TaskBlockersSetPayload struct {
 	Blockers []Blocker    `json:"blockers"`
 	// Lifted are the replaced blockers that the task no longer has to wait for.
 	Lifted []Blocker `json:"lifted,omitempty"`
+}
+
+// Remains turns blocking tasks that are erased into conditions, named by the words of this event.
+func (p TaskBlockersSetPayload) Remains(f Forgetting) Remainder {
+	turned := false
+	for _, list := range [][]Blocker{p.Blockers, p.Lifted} {
+		for i, b := range list {
+			if condition := f.Condition(b.ID); condition != "" && b.Type == EntityTask {
+				list[i].EntityRef, list[i].Confidence, turned = EntityRef{Type: EntityCondition, ID: condition}, 0.5, true
+			}
+		}
+	}
+	left := remainder(p, turned)
+	left.General = true
+	return left
+}
+
+// Succeeds returns the conditions, artifacts and tasks that the task waits for.
+func (p TaskBlockersSetPayload) Succeeds() map[string]Succession {
+	out := map[string]Succession{}
+	for _, list := range [][]Blocker{p.Blockers, p.Lifted} {
+		for _, b := range list {
+			if _, ok := out[b.ID]; !ok || b.Placeholder {
+				out[b.ID] = Succession{Waits: b.Type == EntityTask && !b.Placeholder, Text: b.Text}
+			}
+		}
+	}
+	return out
 }
 
 // Values of TaskTransitionRejectedPayload.Rejection.
@@ -226,6 +283,16 @@ type ConditionDeclaredPayload struct {
 	Mentions []string `json:"mentions,omitempty"`
 }
 
+// Declares returns the condition's id.
+func (p ConditionDeclaredPayload) Declares() (id string, inMemory bool) { return p.ConditionID, false }
+
+// Inherit returns the condition in the words of an event whose task waits for it.
+func (p ConditionDeclaredPayload) Inherit(by any, s Succession) any {
+	return ConditionDeclaredPayload{
+		Act: ActOf(by), ConditionID: p.ConditionID, CanonicalKey: p.CanonicalKey, Text: s.Text, AutoPlaceholder: p.AutoPlaceholder,
+	}
+}
+
 // ArtifactDeclaredPayload creates an artifact.
 type ArtifactDeclaredPayload struct {
 	Act
@@ -233,6 +300,14 @@ type ArtifactDeclaredPayload struct {
 	CanonicalKey string       `json:"canonical_key"`
 	Kind         ArtifactKind `json:"kind"`
 	Text         string       `json:"text"`
+}
+
+// Declares returns the artifact's id.
+func (p ArtifactDeclaredPayload) Declares() (id string, inMemory bool) { return p.ArtifactID, false }
+
+// Inherit returns the artifact in the words of an event whose task waits for it.
+func (p ArtifactDeclaredPayload) Inherit(by any, s Succession) any {
+	return ArtifactDeclaredPayload{Act: ActOf(by), ArtifactID: p.ArtifactID, CanonicalKey: p.CanonicalKey, Kind: p.Kind, Text: s.Text}
 }
 
 // ArtifactClosedPayload records that the issue, pull request or page is closed, so that nothing waits for it.

@@ -1,6 +1,10 @@
 package schema
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Event types of memory streams that record the tiers of memory: daily records, core memory and dreams.
 const (
@@ -60,6 +64,20 @@ type ContextFlushedPayload struct {
 	Usage   Usage     `json:"usage"`
 }
 
+// Remains erases the summary if any of its messages is erased.
+func (p ContextFlushedPayload) Remains(f Forgetting) Remainder {
+	if f.OwnsMessages(p.Stream(), p.First, p.Last) {
+		return Remainder{Erased: true}
+	}
+	return Remainder{General: true}
+}
+
+// Lost notes that the record contained erased content.
+func (p ContextFlushedPayload) Lost(f Forgetting) { touch(f, RecordDaily, p.Date) }
+
+// AnswerKeys are those of the summarizer's answers.
+func (p ContextFlushedPayload) AnswerKeys() []string { return p.Responses }
+
 // LeftOut is a line of a model's answer that was not kept, with the reason.
 type LeftOut struct {
 	Text   string `json:"text"`
@@ -86,6 +104,20 @@ type RecordEditedPayload struct {
 	Replaced string `json:"replaced"`
 	Read     string `json:"read"`
 }
+
+// Remains erases the edit of a file that contained erased content, because the person's own words can't be separated from
+// it.
+func (p RecordEditedPayload) Remains(f Forgetting) Remainder {
+	_, touched := f.Noted(fileNote(p.Kind, p.Date))
+	return Remainder{Erased: touched || f.Says(p.Text)}
+}
+
+// Lost notes that the file contained erased content.
+func (p RecordEditedPayload) Lost(f Forgetting) { touch(f, p.Kind, p.Date) }
+
+func touch(f Forgetting, kind RecordKind, date string) { f.Note(fileNote(kind, date), "") }
+
+func fileNote(kind RecordKind, date string) string { return "file " + string(kind) + " " + date }
 
 // CoreOrigin is the origin of a version of core memory.
 type CoreOrigin string
@@ -134,6 +166,54 @@ type CoreCommittedPayload struct {
 	// Dream is the ordinal of the dream, or 0. Restored is the version whose text this one has again, or 0.
 	Dream    int `json:"dream,omitempty"`
 	Restored int `json:"restored,omitempty"`
+}
+
+// Remains removes the items that depend on erased content, also those in the list of dropped items.
+func (p CoreCommittedPayload) Remains(f Forgetting) Remainder {
+	gone := func(sources []string, texts ...string) bool {
+		return slices.ContainsFunc(texts, f.Says) || slices.ContainsFunc(sources, f.Names)
+	}
+	lose := func(text string) { f.Note("item "+text, "") }
+	items, dropped := len(p.Items), len(p.Dropped)
+	p.Items = slices.DeleteFunc(p.Items, func(i CoreItem) bool {
+		lost := gone(i.Sources, i.Text, i.Heading)
+		if lost {
+			lose(i.Text)
+		}
+		return lost
+	})
+	for _, d := range p.Dropped { // It may have left in the same version as the items that it stated.
+		if gone(d.Sources, d.Text) {
+			lose(d.Text)
+		}
+	}
+	changed := len(p.Items) < items
+	if changed {
+		f.Note("reduced", "")
+	}
+	_, reduced := f.Noted("reduced")
+	p.Dropped = slices.DeleteFunc(p.Dropped, func(d DroppedItem) bool {
+		// An item without a source is text by a model that had read erased content.
+		return gone(d.Sources, d.Text, d.By, d.Detail) || reduced && len(d.Sources) == 0
+	})
+	if changed || f.Says(p.Text) {
+		p.Text, changed = f.CoreText(p.Items), true
+	}
+	for i, d := range p.Dropped {
+		if _, lost := f.Noted("item " + d.By); lost { // The replacing item is erased.
+			p.Dropped[i].By, changed = "", true
+		}
+	}
+	if f.Says(p.Reason) {
+		p.Reason, changed = "", true
+	}
+	version := func(n int) string { return fmt.Sprintf("version %d", n) }
+	before, known := f.Noted(version(p.Parent))
+	f.Note(version(p.Version), p.Text)
+	if diff := f.CoreDiff(before, p); (known || p.Parent == 0) && reduced && diff != p.Diff {
+		p.Diff, changed = diff, true
+	}
+	return remainder(p, changed || len(p.Dropped) < dropped)
 }
 
 // Values of DroppedItem.From.
@@ -226,6 +306,30 @@ type DreamFinishedPayload struct {
 	// Metrics are the steps before the commit.
 	Metrics []StepMetric `json:"metrics,omitempty"`
 }
+
+// Remains removes the text of a dream that read erased content. Its days count as unread, so that the next dream reads
+// their remainder.
+func (p DreamFinishedPayload) Remains(f Forgetting) Remainder {
+	if p.Gathered == "" || !f.Names(p.Gathered) && !saysAny(f, p) { // No text is left where it has no input.
+		return Remainder{}
+	}
+	if p.Diary != "" {
+		touch(f, RecordDiary, p.Date)
+	}
+	left := Remainder{Answers: p.Responses}
+	p.Diary, p.Reason, p.Gathered, p.Responses, p.Dropped, p.Days = "", "", "", nil, nil, []Day{}
+	if p.Status == DreamIsRefused {
+		p.Reason = ForgottenText
+	}
+	for i := range p.Metrics {
+		p.Metrics[i].Error = ""
+	}
+	left.Payload = p
+	return left
+}
+
+// AnswerKeys are those of the model's answers.
+func (p DreamFinishedPayload) AnswerKeys() []string { return p.Responses }
 
 // SourceKind is a kind of source of core memory.
 type SourceKind string

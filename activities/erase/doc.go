@@ -1,7 +1,8 @@
 // Package erase erases memory at a person's request: a session, a user, a project, or all that contains a text.
 //
 // An erasure changes the log, and everything else is rebuilt from the log: projections, vectors and files. A [Plan]
-// decides the outcome of each event, as a function of the log and the scope of the erasure:
+// decides the outcome of each event, as a function of the log and the scope of the erasure. Each payload says what remains
+// of it: see [schema.Remaining].
 //
 //   - The streams of the scope are deleted.
 //   - Whatever names something erased is erased: an event of another stream, or the element of a list in it. The

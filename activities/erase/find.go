@@ -162,15 +162,13 @@ func (p *planner) delete(ctx context.Context, stream string) error {
 // erased notes an erased event: its id, its declarations, its count and its texts.
 func (p *planner) erased(e schema.Event, payload any) {
 	p.ids[e.ID] = true
-	ids, fact := declares(payload)
-	for _, id := range ids {
+	if id, inMemory := declares(payload); inMemory {
+		p.addFact(ownerOf(e).stream(), id)
+	} else if id != "" {
 		p.ids[id] = true
 	}
-	if fact != "" {
-		p.addFact(ownerOf(e).stream(), fact)
-	}
 	p.count(payload)
-	textsOf(payload, p.text)
+	wordsOf(payload, p.text)
 }
 
 func (p *planner) count(payload any) {

@@ -46,12 +46,13 @@ func (g *gone) contains(s string) bool {
 }
 
 func (g *gone) addSession(key schema.SessionKey) {
-	if !g.ofSession(key) {
+	if !g.OwnsSession(key) {
 		g.sessions[key.SessionID] = append(g.sessions[key.SessionID], key)
 	}
 }
 
-func (g *gone) ofSession(key schema.SessionKey) bool {
+// OwnsSession reports whether the session is erased as a whole.
+func (g *gone) OwnsSession(key schema.SessionKey) bool {
 	return slices.Contains(g.sessions[key.SessionID], key)
 }
 
@@ -219,16 +220,22 @@ func (w *walk) object(o map[string]any) (left any, isGone bool) {
 		if gone || pieces > 0 && len(v.([]any)) < pieces {
 			return o, true
 		}
-		if by, ok := v.(string); ok && name == "by" && w.scope.Kind() == schema.EraseUser && by == w.scope.User {
-			v, w.changed = forgottenUser, true
+		if by, ok := v.(string); ok && name == "by" {
+			v = w.Rename(by)
+			w.changed = w.changed || v != by
 		}
 		o[name] = v
 	}
 	return o, false
 }
 
-// forgottenUser replaces the name of an erased user where others' events require a name.
-const forgottenUser = "forgotten"
+// Rename returns the name, or another one in place of the erased user's.
+func (g *gone) Rename(name string) string {
+	if g.scope.Kind() == schema.EraseUser && name == g.scope.User {
+		return schema.ForgottenName
+	}
+	return name
+}
 
 // piecesOf returns the length of a list of pieces of evidence, and 0 for anything else.
 func piecesOf(v any) int {

@@ -136,7 +136,7 @@ func (x *ownership) part(ctx context.Context, stream string, events []schema.Eve
 		left = len(own)
 		for _, e := range events {
 			named := false
-			eachString(e.Payload, func(s string) { named = named || foreign[s] })
+			schema.EachString(e.Payload, func(s string) { named = named || foreign[s] })
 			if !named || !own[e.Seq] {
 				continue
 			}
@@ -164,7 +164,7 @@ func (x *ownership) part(ctx context.Context, stream string, events []schema.Eve
 func (x *ownership) foreign(ctx context.Context, stream string, events []schema.Event, own map[uint64]bool) (map[string]bool, error) {
 	foreign, named := map[string]bool{}, map[string]string{}
 	for _, e := range events {
-		eachString(e.Payload, func(s string) {
+		schema.EachString(e.Payload, func(s string) {
 			if len(s) == len(e.ID) { // As long as an id.
 				named[schema.EventID(schema.EntryMaterializedKey(s))] = s
 			}
@@ -202,11 +202,8 @@ func declaredBy(e schema.Event, into map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	ids, fact := declares(payload)
-	for _, id := range append(ids, fact) {
-		if id != "" {
-			into[id] = true
-		}
+	if id, _ := declares(payload); id != "" {
+		into[id] = true
 	}
 	return nil
 }

@@ -165,9 +165,10 @@ func (p *planner) emit(ctx context.Context, j judged) error {
 			p.plan.Counts.Versions++
 		case schema.DreamFinishedPayload:
 			p.plan.Counts.Dreams++
-			textsOf(payload, p.text)
 		}
-		p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: withPayload(e, v.payload)})
+		as := e
+		as.Payload = v.payload
+		p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: as})
 		return nil
 	}
 	left, err := p.successorOf(ctx, e, payload)
@@ -179,37 +180,36 @@ func (p *planner) emit(ctx context.Context, j judged) error {
 	} else {
 		p.plan.Counts.Replaced++
 	}
-	textsOf(payload, p.text)
+	wordsOf(payload, p.text)
 	p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: left})
 	return nil
 }
 
 // successorOf returns the event that replaces an erased declaration, or an event without a type if there is none.
 func (p *planner) successorOf(ctx context.Context, e schema.Event, payload any) (schema.Event, error) {
-	ids, fact := declares(payload)
-	if fact != "" {
-		ids = append(ids, fact)
+	id, inMemory := declares(payload)
+	if first, ok := p.declared[e.Stream][id]; !ok || first.ID != e.ID {
+		return schema.Event{}, nil
 	}
-	for _, id := range ids {
-		if first, ok := p.declared[e.Stream][id]; !ok || first.ID != e.ID {
-			continue
-		}
-		if h, ok := p.successors[e.Stream][id]; ok {
-			said, err := p.speakerOf(ctx, h)
-			if err != nil {
-				return schema.Event{}, err
-			}
-			left, _, err := succeed(p.id, e, h, said)
-			return left, err
-		}
+	h, ok := p.successors[e.Stream][id]
+	if !ok {
+		return schema.Event{}, nil
 	}
-	return schema.Event{}, nil
+	if inMemory {
+		said, err := p.speakerOf(ctx, h.payload)
+		if err != nil {
+			return schema.Event{}, err
+		}
+		h.SaidBy = said
+	}
+	left, _, err := succeed(p.id, e, h)
+	return left, err
 }
 
-// speakerOf returns the speaker of the successor's fact in its session.
-func (p *planner) speakerOf(ctx context.Context, h successor) (schema.Trust, error) {
-	entry := causeOf(h.payload)
-	if _, isFact := h.payload.(schema.TaskObservedPayload); isFact || entry == "" {
+// speakerOf returns the speaker of a fact in its session.
+func (p *planner) speakerOf(ctx context.Context, payload any) (schema.Trust, error) {
+	entry := causeOf(payload)
+	if entry == "" {
 		return "", nil
 	}
 	found, err := p.log.GetMany(ctx, []string{schema.EventID(schema.EntryMaterializedKey(entry))})

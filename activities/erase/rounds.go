@@ -153,20 +153,20 @@ func (p *planner) sessionRound(ctx context.Context) error {
 func (p *planner) trackDeclarations(e schema.Event, payload any, v verdict) {
 	if v.erased {
 		p.ids[e.ID] = true
-		ids, fact := declares(payload)
-		if fact != "" {
-			ids = append(ids, fact)
-		}
-		for _, id := range ids {
+		if id, _ := declares(payload); id != "" {
 			if _, ok := p.declared[e.Stream][id]; !ok {
 				p.declared[e.Stream][id] = e
 			}
 		}
 		return
 	}
-	for id, h := range successorsOf(e, payload) {
-		if old, ok := p.successors[e.Stream][id]; !ok || old.condition && !h.condition {
-			p.successors[e.Stream][id] = h
+	x, ok := payload.(schema.Succeeding)
+	if !ok {
+		return
+	}
+	for id, s := range x.Succeeds() {
+		if old, ok := p.successors[e.Stream][id]; !ok || old.Waits && !s.Waits {
+			p.successors[e.Stream][id] = successor{s, e, payload}
 		}
 	}
 }
@@ -177,8 +177,8 @@ func (p *planner) reassign(stream string) error {
 		h, ok := p.successors[stream][id]
 		isFact := e.Type == schema.FactCreated
 		switch {
-		case ok && h.condition:
-			_, condition, err := succeed(p.id, e, h, "")
+		case ok && h.Waits:
+			_, condition, err := succeed(p.id, e, h)
 			if err != nil {
 				return err
 			}
