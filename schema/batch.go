@@ -48,24 +48,30 @@ type BatchListedPayload struct {
 // Remains clears the erased items, but keeps their places, because the batch's workflow counts by them.
 func (p BatchListedPayload) Remains(f Forgetting) Remainder {
 	changed := false
+	p.Items = slices.Clone(p.Items)
 	for i, item := range p.Items {
-		if item.RefusedType != ErrorErased && item.Input.erased(f) {
+		in := item.Input
+		searched := f.Searches(Scope{Project: in.Project, User: in.User})
+		said := func(m InlineMessage) bool { return f.Contains(m.Content) }
+		switch {
+		case item.RefusedType == ErrorErased:
+		case f.Owns(Scope{Project: in.Project, User: in.User}), f.OwnsSession(in.Key()), searched && slices.ContainsFunc(in.Messages, said):
 			p.Items[i] = BatchItem{Index: item.Index, Name: ForgottenName, Refused: "it was forgotten", RefusedType: ErrorErased}
 			changed = true
+		case searched && item.Refused != ForgottenText && f.Contains(item.Refused):
+			p.Items[i].Refused, changed = ForgottenText, true
+		}
+		if searched {
+			f.Note(searchedNote(item.Index), "")
 		}
 		if p.Items[i].RefusedType == ErrorErased {
 			f.Note(itemNote(item.Index), "")
 		}
 	}
-	n := len(p.PassedOver)
-	p.PassedOver = slices.DeleteFunc(p.PassedOver, func(o PassedOver) bool { return f.Says(o.Name) || f.Says(o.Reason) })
-	return remainder(p, changed || len(p.PassedOver) < n)
+	return remainder(p, changed)
 }
 
-// erased reports whether the input is about erased content.
-func (in ProcessSessionInput) erased(f Forgetting) bool {
-	return f.Owns(Scope{Project: in.Project, User: in.User}) || f.OwnsSession(in.Key()) || saysAny(f, in.Messages) || saysAny(f, in.Statement)
-}
+func searchedNote(index int) string { return "searched " + strconv.Itoa(index) }
 
 func itemNote(index int) string { return "item " + strconv.Itoa(index) }
 
@@ -88,15 +94,15 @@ type BatchReportedPayload struct {
 	Outcomes []BatchOutcome `json:"outcomes"`
 }
 
-// Remains removes the outcomes of erased items, and errors that quote erased text.
+// Remains removes the outcomes of erased items, and errors that quote the erased text.
 func (p BatchReportedPayload) Remains(f Forgetting) Remainder {
 	n, changed := len(p.Outcomes), false
-	p.Outcomes = slices.DeleteFunc(p.Outcomes, func(o BatchOutcome) bool {
+	p.Outcomes = slices.DeleteFunc(slices.Clone(p.Outcomes), func(o BatchOutcome) bool {
 		_, erased := f.Noted(itemNote(o.Index))
 		return erased
 	})
 	for i, o := range p.Outcomes {
-		if f.Says(o.Error) && o.Error != ForgottenText {
+		if _, searched := f.Noted(searchedNote(o.Index)); searched && o.Error != ForgottenText && f.Contains(o.Error) {
 			p.Outcomes[i].Error, changed = ForgottenText, true
 		}
 	}

@@ -131,7 +131,7 @@ type FactDeletedPayload struct {
 	EvidenceRule int `json:"evidence_rule,omitempty"`
 }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p FactDeletedPayload) AnswerKeys() []string { return []string{p.Answer} }
 
 // FactEvictedPayload removes a fact to make room for another.
@@ -282,7 +282,7 @@ func (p FactSkippedPayload) Succeeds() map[string]Succession {
 	return map[string]Succession{p.DuplicateOf: {}}
 }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p FactSkippedPayload) AnswerKeys() []string { return []string{p.Answer} }
 
 // FactChange is the payload of an event about facts.

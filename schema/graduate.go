@@ -151,7 +151,7 @@ type EntryConfirmedPayload struct {
 	AnswerKey string `json:"answer_key,omitempty"`
 }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p EntryConfirmedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // EntryDoubtedPayload records a model's answer that the entry is not stated.
@@ -163,7 +163,7 @@ type EntryDoubtedPayload struct {
 	AnswerKey string `json:"answer_key"`
 }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p EntryDoubtedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // EntryLinkedPayload records that the entry states the same as an older one.
@@ -221,7 +221,7 @@ type ConflictDetectedPayload struct {
 // Declares returns the conflict's id.
 func (p ConflictDetectedPayload) Declares() (id string, inMemory bool) { return p.ConflictID, false }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p ConflictDetectedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // ConflictOfMeaning is the type of the conflicts that a model finds.
@@ -246,7 +246,7 @@ type PairsAskedPayload struct {
 	More bool `json:"more,omitempty"`
 }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p PairsAskedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // PairVerdict is a model's verdict on two entries.
@@ -282,7 +282,7 @@ type PairsJudgedPayload struct {
 	More    bool `json:"more,omitempty"`
 }
 
-// AnswerKeys is the key of the model's answer.
+// AnswerKeys returns the key of the model's answer.
 func (p PairsJudgedPayload) AnswerKeys() []string { return []string{p.AnswerKey} }
 
 // ConflictResolvedPayload ends a conflict. The entry that is not kept is retired by another event.
@@ -348,7 +348,7 @@ func (p DecisionRecordedPayload) Remains(f Forgetting) Remainder {
 	changed := by != p.By
 	p.By = by
 	lost := false
-	p.Evidence = slices.DeleteFunc(p.Evidence, func(e DecisionEvidence) bool {
+	p.Evidence = slices.DeleteFunc(slices.Clone(p.Evidence), func(e DecisionEvidence) bool {
 		gone := f.Names(e.ID)
 		lost = lost || gone && e.Role == RoleStatement
 		return gone

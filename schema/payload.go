@@ -63,21 +63,23 @@ type SessionIngestedPayload struct {
 	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
-// Remains removes the texts of erased messages, and reasons that quote them. The messages stay, with the keys by which the next import recognizes them.
+// Remains removes the texts of erased messages, and reasons that quote them. The messages stay, with the keys by which the
+// next import recognizes them.
 func (p SessionIngestedPayload) Remains(f Forgetting) Remainder {
 	changed := false
+	p.Messages, p.Skipped = slices.Clone(p.Messages), slices.Clone(p.Skipped)
 	for i, m := range p.Messages {
 		if m.Text != ForgottenText && f.OwnsMessages("", m.Index, m.Index) {
 			p.Messages[i].Text, p.Messages[i].Author, changed = ForgottenText, "", true
 		}
 	}
+	if changed {
+		p.Tokens = f.Tokens(p.Messages)
+	}
 	for i, s := range p.Skipped {
 		if f.Says(s.Reason) && s.Reason != ForgottenText {
 			p.Skipped[i].Reason, changed = ForgottenText, true
 		}
-	}
-	if changed {
-		p.Tokens = f.Tokens(p.Messages)
 	}
 	return remainder(p, changed)
 }
@@ -196,28 +198,34 @@ type MemoryExtractedPayload struct {
 	Usage Usage `json:"usage"`
 }
 
-// AnswerKeys are those of the answer and of its repair.
+// AnswerKeys returns those of the answer and of its repair.
 func (p MemoryExtractedPayload) AnswerKeys() []string { return p.ResponseKeys }
 
 // Remains removes the entries that were extracted from erased messages. It keeps their places, because other events refer
 // to entries by index.
 func (p MemoryExtractedPayload) Remains(f Forgetting) Remainder {
 	changed := false
+	p.Entries = slices.Clone(p.Entries)
 	quoted := func(q Quote) bool { return f.OwnsMessages("", q.MessageIndex, q.MessageIndex) }
 	for i, entry := range p.Entries {
-		if entry.Title != ForgottenText && (slices.ContainsFunc(entry.Evidence, quoted) || saysAny(f, entry)) {
+		if entry.Title != ForgottenText && (slices.ContainsFunc(entry.Evidence, quoted) || f.SaysIn(entry)) {
 			p.Entries[i] = ExtractedEntry{Type: entry.Type, Title: ForgottenText, Evidence: []Quote{}}
 			changed = true
 		}
 	}
-	if !f.OwnsMessages("", p.Window.First, p.Window.Last) {
-		return remainder(p, changed)
+	var left Remainder
+	whole := f.OwnsMessages("", p.Window.First, p.Window.Last)
+	if whole { // The answer was read from all of the window.
+		left.Answers = p.ResponseKeys
 	}
-	// The answer was read from all of the window.
-	changed = changed || len(p.Rejected) > 0
-	p.Rejected = nil
-	left := remainder(p, changed)
-	left.Answers = p.ResponseKeys
+	rejected := len(p.Rejected)
+	p.Rejected = slices.DeleteFunc(slices.Clone(p.Rejected), func(r RejectedItem) bool { return whole || f.SaysIn(r) })
+	if p.Quarantined != "" && p.Quarantined != ForgottenText && (whole || f.Says(p.Quarantined)) {
+		p.Quarantined, changed = ForgottenText, true
+	}
+	if changed || len(p.Rejected) < rejected {
+		left.Payload = p
+	}
 	return left
 }
 

@@ -2,28 +2,28 @@ package schema
 
 import "encoding/json"
 
-// What an erasure leaves of an event is for its payload to say. The interfaces of this file are those that it may
-// implement. For all others one rule holds: lists lose the elements that name erased content, and a payload that names
-// such content elsewhere is erased.
+// Each payload defines its remainder after an erasure, by the interfaces of this file. For all others one rule holds: lists
+// lose the elements that name erased content, and a payload that names such content elsewhere is erased.
 
 // Remaining is a payload with a rule of its own.
 type Remaining interface {
-	// Remains returns what an erasure leaves of the payload. It may change the payload's slices.
+	// Remains returns the remainder of the payload, which it does not change. The remainder of a remainder is all of it.
 	Remains(f Forgetting) Remainder
 }
 
-// Remainder is what an erasure leaves of a payload.
+// Remainder is the part of a payload that an erasure leaves.
 type Remainder struct {
-	// Payload is what is left if that differs from the payload, and nil otherwise.
+	// Payload is the remainder, or nil if it equals the payload.
 	Payload any
-	Erased  bool
+	// Erased is true if nothing remains.
+	Erased bool
 	// General is true if the rule for all payloads applies to the remainder as well.
 	General bool
 	// Answers are keys of model answers that are erased even if all of the payload is left.
 	Answers []string
 }
 
-// remainder returns the payload as what is left, if it has changed.
+// remainder returns a remainder that differs from the payload if changed is true.
 func remainder(payload any, changed bool) Remainder {
 	if !changed {
 		return Remainder{}
@@ -33,8 +33,15 @@ func remainder(payload any, changed bool) Remainder {
 
 // Forgetting is an erasure, as the payloads of a stream ask about it in the order of their events.
 type Forgetting interface {
-	// Says reports whether a text of the event contains the one to erase.
+	// Says reports whether a text of the event contains the one to erase. It is false if the event belongs to another owner
+	// than the one that the erasure names.
 	Says(text string) bool
+	// SaysIn is [Forgetting.Says] for all texts in the JSON of a value.
+	SaysIn(v any) bool
+	// Searches reports whether a text of the owner may be one to erase, and Contains whether it contains the one to erase,
+	// for payloads with content of several owners.
+	Searches(owner Scope) bool
+	Contains(text string) bool
 	// Names reports whether the id is that of an erased event, message, entry, task, fact, or anything else with an id.
 	Names(id string) bool
 	// Owns reports whether the scope belongs to the erased user or project.
@@ -63,14 +70,14 @@ type Forgetting interface {
 	CoreDiff(before string, version CoreCommittedPayload) string
 }
 
-// ForgottenName replaces the name of an erased user, and ForgottenText an erased text, where an event needs one.
+// ForgottenName takes the place of an erased name where an event needs one.
 const ForgottenName = "forgotten"
 
-// ForgottenText is the marker of an erased text.
+// ForgottenText takes the place of an erased text.
 var ForgottenText = Redacted(ForgottenName)
 
-// Noting is a payload whose loss matters to later events of its stream.
-type Noting interface {
+// Losing is a payload whose loss matters to later events of its stream.
+type Losing interface {
 	// Lost is called if the payload is erased.
 	Lost(f Forgetting)
 }
@@ -97,24 +104,24 @@ type Declaring interface {
 
 // Succeeding is a payload that can take over the declaration of a thing that it names, if the declaring event is erased.
 type Succeeding interface {
-	// Succeeds returns what the payload knows of the things, by their ids.
+	// Succeeds describes the things, by their ids.
 	Succeeds() map[string]Succession
 }
 
-// Succession is what a remaining event knows of a thing that an erased one declared.
+// Succession describes a thing that an erased event declared, in the words of a remaining one.
 type Succession struct {
 	// Waits is true if the event only says that something waits for a task. The task then becomes a condition, because no
 	// remaining event is about it.
 	Waits bool
 	// Text is the event's text for a thing that a task waits for.
 	Text string
-	// SaidBy is who says so in the session, if the event is about a fact.
+	// SaidBy is who says so in the session. The erasure sets it, for facts alone.
 	SaidBy Trust
 }
 
 // Heritable is a declaration that a [Succeeding] payload can take over.
 type Heritable interface {
-	// Inherit returns the declaration in the words of the payload.
+	// Inherit returns the declaration in the words of the payload, or nil if the payload is not about the thing.
 	Inherit(by any, s Succession) any
 }
 
@@ -147,12 +154,4 @@ func eachString(v any, f func(string)) {
 			eachString(item, f)
 		}
 	}
-}
-
-// saysAny reports whether a string of the JSON of v contains the text to erase. Text that can't be read counts as such.
-func saysAny(f Forgetting, v any) bool {
-	data, err := json.Marshal(v)
-	found := err != nil
-	EachString(data, func(s string) { found = found || f.Says(s) })
-	return found
 }

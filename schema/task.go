@@ -1,6 +1,9 @@
 package schema
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // EntityType is the kind of an entity.
 type EntityType string
@@ -190,6 +193,11 @@ type TaskTitleChangedPayload struct {
 	CanonicalKey string `json:"canonical_key"`
 }
 
+// Remains erases the event if one of its titles contains the text to erase.
+func (p TaskTitleChangedPayload) Remains(f Forgetting) Remainder {
+	return Remainder{Erased: f.Says(p.From) || f.Says(p.To), General: true}
+}
+
 // Words calls f with a title that a person gave.
 func (p TaskTitleChangedPayload) Words(f func(string)) { byHand(p.Act, p.To, f) }
 
@@ -206,6 +214,7 @@ type TaskBlockersSetPayload struct {
 // Remains turns blocking tasks that are erased into conditions, named by the words of this event.
 func (p TaskBlockersSetPayload) Remains(f Forgetting) Remainder {
 	turned := false
+	p.Blockers, p.Lifted = slices.Clone(p.Blockers), slices.Clone(p.Lifted)
 	for _, list := range [][]Blocker{p.Blockers, p.Lifted} {
 		for i, b := range list {
 			if condition := f.Condition(b.ID); condition != "" && b.Type == EntityTask {

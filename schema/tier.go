@@ -75,7 +75,7 @@ func (p ContextFlushedPayload) Remains(f Forgetting) Remainder {
 // Lost notes that the record contained erased content.
 func (p ContextFlushedPayload) Lost(f Forgetting) { touch(f, RecordDaily, p.Date) }
 
-// AnswerKeys are those of the summarizer's answers.
+// AnswerKeys returns those of the summarizer's answers.
 func (p ContextFlushedPayload) AnswerKeys() []string { return p.Responses }
 
 // LeftOut is a line of a model's answer that was not kept, with the reason.
@@ -175,8 +175,10 @@ func (p CoreCommittedPayload) Remains(f Forgetting) Remainder {
 	}
 	lose := func(text string) { f.Note("item "+text, "") }
 	items, dropped := len(p.Items), len(p.Dropped)
-	p.Items = slices.DeleteFunc(p.Items, func(i CoreItem) bool {
-		lost := gone(i.Sources, i.Text, i.Heading)
+	said := f.Says(p.Text)
+	p.Items = slices.DeleteFunc(slices.Clone(p.Items), func(i CoreItem) bool {
+		// The text to erase may have been copied from the file, with marks that no item has.
+		lost := gone(i.Sources, i.Text, i.Heading) || said && f.Says(f.CoreText([]CoreItem{i}))
 		if lost {
 			lose(i.Text)
 		}
@@ -192,12 +194,13 @@ func (p CoreCommittedPayload) Remains(f Forgetting) Remainder {
 		f.Note("reduced", "")
 	}
 	_, reduced := f.Noted("reduced")
-	p.Dropped = slices.DeleteFunc(p.Dropped, func(d DroppedItem) bool {
+	p.Dropped = slices.DeleteFunc(slices.Clone(p.Dropped), func(d DroppedItem) bool {
 		// An item without a source is text by a model that had read erased content.
 		return gone(d.Sources, d.Text, d.By, d.Detail) || reduced && len(d.Sources) == 0
 	})
-	if changed || f.Says(p.Text) {
-		p.Text, changed = f.CoreText(p.Items), true
+	if changed || said {
+		text := f.CoreText(p.Items)
+		p.Text, changed = text, changed || text != p.Text
 	}
 	for i, d := range p.Dropped {
 		if _, lost := f.Noted("item " + d.By); lost { // The replacing item is erased.
@@ -210,8 +213,10 @@ func (p CoreCommittedPayload) Remains(f Forgetting) Remainder {
 	version := func(n int) string { return fmt.Sprintf("version %d", n) }
 	before, known := f.Noted(version(p.Parent))
 	f.Note(version(p.Version), p.Text)
-	if diff := f.CoreDiff(before, p); (known || p.Parent == 0) && reduced && diff != p.Diff {
-		p.Diff, changed = diff, true
+	if reduced && (known || p.Parent == 0) {
+		if diff := f.CoreDiff(before, p); diff != p.Diff {
+			p.Diff, changed = diff, true
+		}
 	}
 	return remainder(p, changed || len(p.Dropped) < dropped)
 }
@@ -310,25 +315,29 @@ type DreamFinishedPayload struct {
 // Remains removes the text of a dream that read erased content. Its days count as unread, so that the next dream reads
 // their remainder.
 func (p DreamFinishedPayload) Remains(f Forgetting) Remainder {
-	if p.Gathered == "" || !f.Names(p.Gathered) && !saysAny(f, p) { // No text is left where it has no input.
+	said := f.Says(p.Diary) || f.Says(p.Reason) ||
+		slices.ContainsFunc(p.Dropped, func(d DroppedItem) bool {
+			return f.Says(d.Text) || f.Says(d.By) || f.Says(d.Detail) || slices.ContainsFunc(d.Sources, f.Names)
+		}) ||
+		slices.ContainsFunc(p.Metrics, func(m StepMetric) bool { return f.Says(m.Error) })
+	if p.Gathered == "" || !said && !f.Names(p.Gathered) { // A dream without its input has lost its text before.
 		return Remainder{}
 	}
 	if p.Diary != "" {
 		touch(f, RecordDiary, p.Date)
 	}
-	left := Remainder{Answers: p.Responses}
 	p.Diary, p.Reason, p.Gathered, p.Responses, p.Dropped, p.Days = "", "", "", nil, nil, []Day{}
 	if p.Status == DreamIsRefused {
 		p.Reason = ForgottenText
 	}
+	p.Metrics = slices.Clone(p.Metrics)
 	for i := range p.Metrics {
 		p.Metrics[i].Error = ""
 	}
-	left.Payload = p
-	return left
+	return Remainder{Payload: p}
 }
 
-// AnswerKeys are those of the model's answers.
+// AnswerKeys returns those of the model's answers.
 func (p DreamFinishedPayload) AnswerKeys() []string { return p.Responses }
 
 // SourceKind is a kind of source of core memory.

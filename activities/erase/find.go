@@ -162,9 +162,11 @@ func (p *planner) delete(ctx context.Context, stream string) error {
 // erased notes an erased event: its id, its declarations, its count and its texts.
 func (p *planner) erased(e schema.Event, payload any) {
 	p.ids[e.ID] = true
-	if id, inMemory := declares(payload); inMemory {
+	switch id, inMemory := declares(payload); {
+	case id == "":
+	case inMemory:
 		p.addFact(ownerOf(e).stream(), id)
-	} else if id != "" {
+	default:
 		p.ids[id] = true
 	}
 	p.count(payload)
@@ -222,7 +224,7 @@ func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) erro
 			return err
 		}
 		for _, m := range x.Messages {
-			if !p.contains(m.Text) {
+			if m.Text == schema.ForgottenText || !p.Contains(m.Text) {
 				continue
 			}
 			if p.parts[stream] == nil {

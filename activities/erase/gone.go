@@ -40,8 +40,8 @@ func newGone(scope schema.ErasureScope) *gone {
 // comparable returns the form in which the text to erase is compared. Case, width and white space do not count.
 func comparable(s string) string { return strings.Join(strings.Fields(text.Caseless(s)), " ") }
 
-// contains reports whether the text contains the one to erase.
-func (g *gone) contains(s string) bool {
+// Contains reports whether the text contains the one to erase.
+func (g *gone) Contains(s string) bool {
 	return g.query != "" && len(s) >= len(g.scope.Query)/4 && strings.Contains(comparable(s), g.query)
 }
 
@@ -102,6 +102,11 @@ func sessionOf(stream string) (schema.SessionKey, bool) {
 }
 
 func (o owner) stream() string { return schema.MemoryStream(o.user, o.agent) }
+
+// Searches reports whether the text to erase is looked for in content of the owner.
+func (g *gone) Searches(owner schema.Scope) bool {
+	return g.query != "" && (g.scope.Project == "" || owner.Project == g.scope.Project) && (g.scope.User == "" || owner.User == g.scope.User)
+}
 
 // searches reports whether the text to erase is looked for in the event. It is if the event belongs to the user and the
 // project of the scope.
@@ -176,7 +181,7 @@ func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, i
 func (w *walk) value(field string, v any) (left any, isGone bool) {
 	switch v := v.(type) {
 	case string:
-		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.contains(withoutKeyPrefix(field, v))
+		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.Contains(withoutKeyPrefix(field, v))
 	case map[string]any:
 		return w.object(v)
 	case []any:

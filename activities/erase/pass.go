@@ -29,8 +29,6 @@ type pass struct {
 	searched bool
 	// notes are those of the current stream's payloads.
 	notes map[string]string
-	// gathered are the ids of the dream_gathered events that contain erased content.
-	gathered map[string]bool
 	// regraduate are the projects that lost a result of graduation. Graduation then considers all their sessions again.
 	regraduate map[string]bool
 }
@@ -57,7 +55,7 @@ func (p *pass) judge(e schema.Event, payload any) (v verdict, err error) {
 	}
 	if v.erased {
 		v.changed = false
-		if x, ok := payload.(schema.Noting); ok {
+		if x, ok := payload.(schema.Losing); ok {
 			x.Lost(p)
 		}
 		if project, err := schema.ParseGraduateStream(e.Stream); err == nil && !ofErased && e.Type != schema.SessionGraduated {
@@ -79,7 +77,7 @@ func (p *pass) ofErased() bool {
 		})
 }
 
-// remains returns what the payload says of its remainder.
+// remains returns the verdict by the payload's own rule, the general one, or both.
 func (p *pass) remains(e schema.Event, payload any) (v verdict, err error) {
 	left := schema.Remainder{General: true}
 	if x, ok := payload.(schema.Remaining); ok {
@@ -104,7 +102,20 @@ func (p *pass) remains(e schema.Event, payload any) (v verdict, err error) {
 }
 
 // Says implements [schema.Forgetting], as the following methods do.
-func (p *pass) Says(text string) bool { return p.searched && p.contains(text) }
+func (p *pass) Says(text string) bool { return p.searched && p.Contains(text) }
+
+// SaysIn reports the same for the fields of a value that hold text. One that can't be read counts as such.
+func (p *pass) SaysIn(v any) bool {
+	if !p.searched {
+		return false
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return true
+	}
+	_, says, parts, err := newGone(p.scope).reduce(schema.Event{Payload: data}, true)
+	return says || parts || err != nil
+}
 
 // Names reports whether the id is that of erased content. Ids of facts are those of the event's memory.
 func (p *pass) Names(id string) bool { return p.named(p.owner, id) }
@@ -129,9 +140,6 @@ func (p *pass) OwnsMessages(stream string, first, last int) bool {
 	part := p.parts[stream]
 	if part == nil {
 		return false
-	}
-	if first == last {
-		return part.indexes[first]
 	}
 	for index := range part.indexes {
 		if index >= first && index <= last {

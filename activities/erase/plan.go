@@ -63,6 +63,8 @@ type planner struct {
 	// erased content.
 	judged []judged
 	read   []string
+	// gathered are the ids of the dream_gathered events that contain erased content.
+	gathered map[string]bool
 	// memories and projects are those whose streams may name erased content.
 	memories map[Memory]bool
 	projects map[string]bool
@@ -82,10 +84,10 @@ func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID 
 		return nil, err
 	}
 	p := &planner{
-		pass: pass{gone: newGone(scope), parts: map[string]*part{}, gathered: map[string]bool{}, regraduate: map[string]bool{}},
+		pass: pass{gone: newGone(scope), parts: map[string]*part{}, regraduate: map[string]bool{}},
 		log:  log, conn: conn, id: erasureID, plan: &Plan{Scope: scope}, text: erased,
 		whole: map[string]bool{}, memories: map[Memory]bool{}, projects: map[string]bool{},
-		answers:  map[string]bool{},
+		answers: map[string]bool{}, gathered: map[string]bool{},
 		declared: map[string]map[string]schema.Event{}, successors: map[string]map[string]successor{},
 	}
 	if err := p.make(ctx); err != nil {

@@ -28,11 +28,11 @@ func succeed(erasureID string, old schema.Event, h successor) (e schema.Event, c
 		return e, "", fmt.Errorf("event %q declares nothing that can be inherited", old.ID)
 	}
 	key := old.DedupeKey
-	if _, inMemory := declares(declared); inMemory || h.Waits {
+	payload := x.Inherit(h.payload, h.Succession)
+	if _, inMemory := declares(declared); inMemory || payload == nil {
 		key = schema.EventErasedKey(erasureID, old.Stream, old.Seq) // The old key names erased content.
 	}
-	payload := x.Inherit(h.payload, h.Succession)
-	if h.Waits {
+	if payload == nil {
 		k, err := task.KeyOfCondition(old.Project, h.Text)
 		if err != nil {
 			return e, "", fmt.Errorf("make a condition of a task that is gone: %w", err)
