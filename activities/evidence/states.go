@@ -43,9 +43,6 @@ func (st *Statements) Add(text string) int {
 	return n
 }
 
-// Text returns the text of the number.
-func (st *Statements) Text(n int) string { return st.sources[n].text }
-
 // Stating returns the numbers of the texts that state the quote, in order: by rule 1 it is whole sentences or lines of
 // the text. Unlike [Rule] has it, the quote may also have a full stop at its end that the text lacks.
 func (st *Statements) Stating(quote string) []int {

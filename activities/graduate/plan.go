@@ -269,7 +269,7 @@ const maxValues = 4
 
 // series reports whether the entries are among more than maxValues believed ones of which each two contradict each
 // other. The comparison assumes that a statement has one value at a time. So many values refute that: the words that
-// differ name things, as in "service 17", or are measured again and again.
+// differ name things, as in "the alarm for room 17", or are measured again and again.
 func (p *planner) series(a, b *statement) bool {
 	if a.Corrects == b.ID || b.Corrects == a.ID || p.relation(a, b).Kind != pair.Conflict {
 		return false
@@ -296,24 +296,12 @@ func (p *planner) settle() {
 		if !c.open || first == nil || second == nil {
 			continue
 		}
-		payload := schema.ConflictResolvedPayload{
-			Scope: first.Scope, ConflictID: id, OlderID: c.older, NewerID: c.newer, By: ResolvedByGraduation,
-		}
-		var gone *statement
-		switch {
-		case first.believed() && second.believed() && !p.series(first, second):
+		because, kept, gone := p.ended(first, second)
+		if because == "" {
 			continue
-		case first.believed() && second.believed():
-			payload.Because = fmt.Sprintf("more than %d statements differ only in this: they are about different things or times", maxValues)
-		case first.believed():
-			payload.Kept, gone = first.ID, second
-		case second.believed():
-			payload.Kept, gone = second.ID, first
-		default:
-			gone = second
 		}
-		if gone != nil {
-			payload.Because = fmt.Sprintf("entry %q is no longer believed", gone.ID)
+		payload := schema.ConflictResolvedPayload{
+			Scope: first.Scope, ConflictID: id, OlderID: c.older, NewerID: c.newer, Kept: kept, Because: because, By: ResolvedByGraduation,
 		}
 		p.add(payload, schema.ConflictResolved, id, c.last, gone, first, second)
 		c.open, c.kept, c.by = false, payload.Kept, ResolvedByGraduation
@@ -324,6 +312,25 @@ func (p *planner) settle() {
 			}
 		}
 	}
+}
+
+// ended returns why the two are in conflict no longer, or "", the id of the one that is kept, and the one that is gone. Values
+// of a series are all kept.
+func (p *planner) ended(first, second *statement) (because, kept string, gone *statement) {
+	switch {
+	case first.believed() && second.believed():
+		if p.series(first, second) {
+			because = fmt.Sprintf("more than %d statements differ only in this: they are about different things or times", maxValues)
+		}
+		return because, "", nil
+	case first.believed():
+		kept, gone = first.ID, second
+	case second.believed():
+		kept, gone = second.ID, first
+	default:
+		gone = second
+	}
+	return fmt.Sprintf("entry %q is no longer believed", gone.ID), kept, gone
 }
 
 // verify runs the Go verifier on the entries that gained a proof which the check of their own session has not seen.

@@ -68,12 +68,6 @@ func KeyVariable(provider string) string {
 	return ""
 }
 
-// Offline reports whether the embedder of the version costs nothing but the time of this machine.
-func Offline(embeddingVersion string) bool {
-	provider, _, _ := strings.Cut(embeddingVersion, "-")
-	return provider == ProviderHash || provider == ProviderLocal
-}
-
 // ModelChoices lists the providers with models for help texts, such as "rules (offline), gemini or openai".
 func ModelChoices() string { return choices(Provider.model) }
 

@@ -20,20 +20,6 @@ type Form struct {
 	Of func(text string) string
 }
 
-// Forms returns the forms of this package. The form of quotes is in evidence/normal, because it maps back
-// to the quoted text.
-func Forms() []Form {
-	return []Form{
-		{Name: "title", Version: 1, Of: Title},
-		{Name: "title-words", Version: 1, Of: TitleWords},
-		{Name: "title-terms", Version: 1, Of: func(title string) string { return strings.Join(TitleTerms(title), " ") }},
-		{Name: "fact", Version: 1, Of: Fact},
-		{Name: "caseless", Version: 1, Of: Caseless},
-		{Name: "terms", Version: 1, Of: Terms},
-		{Name: "url", Version: 1, Of: func(text string) string { address, _ := URL(text); return address }},
-	}
-}
-
 // Fact returns the form in which two contents are the same fact: trimmed, canonically composed, and with
 // full Unicode case folding. White space, width and punctuation inside it stay.
 func Fact(content string) string {

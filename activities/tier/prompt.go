@@ -28,11 +28,6 @@ func DreamSystem() string {
 // DistillSystem is the system prompt of a level that is not the last.
 func DistillSystem() string { return distillPrompt }
 
-// DreamPromptHash returns the hex SHA-256 of the prompts: everything sent to a model except the windows.
-func DreamPromptHash() string {
-	return schema.HashParts(DreamPromptVersion, DreamSystem(), DistillSystem(), dreamAgain)
-}
-
 // Labels are the words of a prompt in one language.
 type Labels struct {
 	// User, Assistant and Reply name speakers in a conversation.

@@ -119,19 +119,6 @@ func publicURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// ShownRoot returns the root of an [OpenRoot] for people: a directory, or the URL without the parts that may be secret.
-func ShownRoot(rawURL string) string {
-	u, err := parseRoot(rawURL)
-	switch {
-	case err != nil:
-		return ""
-	case u.Scheme == schemeFile:
-		return u.Path
-	default:
-		return publicURL(u)
-	}
-}
-
 // withoutURL takes the URL out of the message of an error, if the URL holds more than may be shown.
 func withoutURL(err error, u *url.URL) error {
 	if u.RawQuery == "" && u.User == nil {

@@ -288,10 +288,6 @@ func TestRootURL(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, publicURL(u))
 	}
-	require.Equal(t, "s3://bucket/pre", ShownRoot("s3://user:hush@bucket/pre?x=hush"))
-	require.Equal(t, "/srv/my memory", ShownRoot("file:///srv/my%20memory/"))
-	require.Equal(t, "/srv/memory", ShownRoot("/srv/memory"))
-	require.Empty(t, ShownRoot("ftp://hush@x"))
 }
 
 // rootAnswered is an error with the status of a bucket's answer.

@@ -46,8 +46,11 @@ func (s *filesSync) compareCore(ctx context.Context, p memoryFile) error {
 	key := schema.CoreOfEditKey(s.in.User, s.in.Agent, version)
 	items, dropped := EditItems(current.Items, text, schema.EventID(key))
 	for i, item := range items { // An item that has left since the person read the file is not the person's.
-		n := slices.IndexFunc(base.items, func(b schema.CoreItem) bool { return statementOf(b) == statementOf(item) })
-		if item.Written && n >= 0 {
+		if !item.Written {
+			continue
+		}
+		same := func(b schema.CoreItem) bool { return statementOf(b) == statementOf(item) }
+		if n := slices.IndexFunc(base.items, same); n >= 0 {
 			items[i] = restated(item, base.items[n])
 		}
 	}

@@ -29,27 +29,6 @@ func NewQueryTerms(text string) QueryTerms {
 	return a
 }
 
-// In reports whether the text contains one of the terms, or one of the words with typos.
-func (a QueryTerms) In(text string) bool {
-	if len(a.terms) == 0 {
-		return false
-	}
-	terms := strings.Fields(language.Terms(text))
-	for _, term := range terms {
-		if a.terms[term] {
-			return true
-		}
-	}
-	for _, word := range a.words {
-		for _, term := range terms {
-			if differByTypos(word, []rune(term)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Share returns the share of the terms that the text contains, with or without typos.
 func (a QueryTerms) Share(text string) float64 {
 	if len(a.terms) == 0 {

@@ -73,23 +73,3 @@ func decode(data []byte) (*weights, error) {
 	_, err := binary.Decode(data[heads*size:], binary.LittleEndian, &w.net)
 	return w, err
 }
-
-// encode writes the weights of all heads and the net.
-func encode(of [heads][]float64, n net) ([]byte, error) {
-	var out []byte
-	for _, w := range of {
-		most := 0.0
-		for _, x := range w[:buckets] {
-			most = max(most, math.Abs(x))
-		}
-		scale := float32(max(most, 1e-9) / math.MaxInt8)
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scale))
-		for _, x := range w[buckets:] {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(x)))
-		}
-		for _, x := range w[:buckets] {
-			out = append(out, byte(int8(math.Round(x/float64(scale)))))
-		}
-	}
-	return binary.Append(out, binary.LittleEndian, n)
-}

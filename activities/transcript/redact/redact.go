@@ -18,7 +18,6 @@ package redact
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -76,9 +75,6 @@ func (c Counts) Total() int {
 	}
 	return n
 }
-
-// Rules are the names of the rules that found something, sorted.
-func (c Counts) Rules() []string { return slices.Sorted(maps.Keys(c)) }
 
 // maxPasses bounds how often a text is redacted. A placeholder may make the text next to it look like a secret; two passes
 // settle that. Only a text made for it takes more.
