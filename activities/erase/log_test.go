@@ -2,6 +2,7 @@ package erase
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -287,4 +288,34 @@ func (a *Activities) rows(t *testing.T, where, stream string) (out []string) {
 	t.Helper()
 	require.NoError(t, clickhouse.Query(t.Context(), a.conn, clickhouse.Column(&out), "SELECT payload_json FROM events_raw WHERE "+where, stream))
 	return out
+}
+
+// A task that remains waits for one that is erased with its session. Its own words for that one become a condition, declared
+// in the place of the erased task.
+func TestErasedBlockerBecomesACondition(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t).withLog(t)
+	gone := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "ann"}, SessionID: "gone"}
+	a.said(t, gone.Stream(), schema.EntryMaterializedPayload{Entry: schema.Entry{ID: "e1", SessionID: gone.SessionID, Scope: gone.Scope, Title: "Order the pump"}},
+		schema.Event{Project: "p", SessionID: gone.SessionID, DedupeKey: schema.EntryMaterializedKey("e1")})
+	stream := schema.ProjectStream("p")
+	for i, payload := range []any{
+		schema.TaskCreatedPayload{Act: schema.Act{EntryID: "e1"}, TaskID: "t1", CanonicalKey: "task:p:order the pump", Title: "Order the pump"},
+		schema.TaskCreatedPayload{Act: schema.Act{EntryID: "e2"}, TaskID: "t2", CanonicalKey: "task:p:test the well", Title: "Test the well"},
+		schema.TaskBlockersSetPayload{Act: schema.Act{EntryID: "e2"}, TaskID: "t2", Blockers: []schema.Blocker{{
+			EntityRef: schema.EntityRef{Type: schema.EntityTask, ID: "t1"}, Text: "the new pump", Confidence: 1, EntryID: "e2",
+		}}},
+	} {
+		a.said(t, stream, payload, schema.Event{Project: "p", DedupeKey: schema.TaskOfEntryKey("p", "e", strconv.Itoa(i))})
+	}
+	plan, err := Make(t.Context(), a.log.Store, a.conn, "e", schema.ErasureScope{Project: "p", User: "ann", SessionID: "gone"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{gone.Stream()}, plan.Streams)
+	require.Len(t, plan.Replacements, 2)
+	condition, err := schema.Decode[schema.ConditionDeclaredPayload](plan.Replacements[0].New)
+	require.NoError(t, err)
+	require.Equal(t, "the new pump", condition.Text)
+	set, err := schema.Decode[schema.TaskBlockersSetPayload](plan.Replacements[1].New)
+	require.NoError(t, err)
+	require.Equal(t, schema.EntityRef{Type: schema.EntityCondition, ID: condition.ConditionID}, set.Blockers[0].EntityRef)
 }
