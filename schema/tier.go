@@ -175,10 +175,8 @@ func (p CoreCommittedPayload) Remains(f Forgetting) Remainder {
 	}
 	lose := func(text string) { f.Note("item "+text, "") }
 	items, dropped := len(p.Items), len(p.Dropped)
-	said := f.Says(p.Text)
 	p.Items = slices.DeleteFunc(slices.Clone(p.Items), func(i CoreItem) bool {
-		// The text to erase may have been copied from the file, with marks that no item has.
-		lost := gone(i.Sources, i.Text, i.Heading) || said && f.Says(f.CoreText([]CoreItem{i}))
+		lost := gone(i.Sources, i.Text, i.Heading)
 		if lost {
 			lose(i.Text)
 		}
@@ -198,7 +196,7 @@ func (p CoreCommittedPayload) Remains(f Forgetting) Remainder {
 		// An item without a source is text by a model that had read erased content.
 		return gone(d.Sources, d.Text, d.By, d.Detail) || reduced && len(d.Sources) == 0
 	})
-	if changed || said {
+	if changed || f.Says(p.Text) {
 		text := f.CoreText(p.Items)
 		p.Text, changed = text, changed || text != p.Text
 	}

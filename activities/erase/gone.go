@@ -2,6 +2,7 @@ package erase
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,9 +33,16 @@ type gone struct {
 
 func newGone(scope schema.ErasureScope) *gone {
 	return &gone{
-		scope: scope, query: comparable(scope.Query), sessions: map[string][]schema.SessionKey{}, ids: map[string]bool{},
+		scope: scope, query: wanted(scope.Query), sessions: map[string][]schema.SessionKey{}, ids: map[string]bool{},
 		facts: map[string]map[string]bool{}, ownEntries: map[string]bool{}, conditions: map[string]string{},
 	}
+}
+
+// wanted returns the text to erase as it is compared. It may have been copied from a list, with marks that statements do not
+// have.
+func wanted(query string) string {
+	whole := comparable(query)
+	return cmp.Or(strings.TrimLeft(whole, "-*+#> "), whole)
 }
 
 // comparable returns the form in which the text to erase is compared. Case, width and white space do not count.

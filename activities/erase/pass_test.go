@@ -36,6 +36,17 @@ func TestReplacementThatLeftIsErased(t *testing.T) {
 	}, left.Dropped)
 }
 
+// A text that was copied from a list is found in the statement.
+func TestWantedText(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		"- call ZOE": true, "* call\nZoe": true, "## Call Zoe": true, "> - call zoe at": true, "call - zoe": false, "-": false, " ": false,
+	} {
+		require.Equal(t, want, newGone(schema.ErasureScope{Project: "p", Query: query}).Contains("Call Zoe at noon."), query)
+	}
+	require.True(t, newGone(schema.ErasureScope{Project: "p", Query: "#"}).Contains("issue #7"))
+}
+
 // The remainder of a payload has nothing of the erased content, be it a text, an owner or an id, and a second erasure finds
 // nothing more in it. Each field of all registered payloads is tried by itself. Other fields may contain the same characters:
 // names and kinds mean something else.
