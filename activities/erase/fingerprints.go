@@ -96,9 +96,15 @@ func (p *fingerprints) read(data []byte) {
 // in returns the fingerprints of the text that are in the set.
 func (p *fingerprints) in(s string) []uint64 { return p.found(s, false) }
 
-// anywhereIn returns the fingerprints of all runs of the text that are in the set. Unlike in, it does not depend on the
-// neighbours of a run: the same line may have other fingerprints as part of a longer line.
-func (p *fingerprints) anywhereIn(s string) []uint64 { return p.found(s, true) }
+// anywhereIn returns the fingerprints of all runs of the text that are in the set, also of those across the ends of lines:
+// a summary joins lines. Unlike in, it does not depend on the neighbours of a run: the same line may have other fingerprints
+// as part of a longer line.
+func (p *fingerprints) anywhereIn(s string) []uint64 {
+	return append(p.found(s, true), p.found(lineEnds.Replace(s), true)...)
+}
+
+// lineEnds joins the lines of a text, which may be JSON.
+var lineEnds = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", `\n`, " ", `\r`, " ", `\t`, " ")
 
 func (p *fingerprints) found(s string, every bool) []uint64 {
 	var found []uint64
