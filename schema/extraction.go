@@ -159,3 +159,10 @@ type RejectedItem struct {
 	Reason string          `json:"reason"`
 	Raw    json.RawMessage `json:"raw,omitempty"`
 }
+
+// says reports whether the item contains the text to erase, in whatever fields it has: it may fit no schema.
+func (r RejectedItem) says(f Forgetting) bool {
+	found := f.Says(r.Reason)
+	EachString(r.Raw, func(s string) { found = found || f.Says(s) })
+	return found
+}

@@ -169,7 +169,7 @@ type FactMergedPayload struct {
 }
 
 // Succeeds returns the fact that the proposal nearly repeats.
-func (p FactMergedPayload) Succeeds() map[string]Succession {
+func (p FactMergedPayload) Succeeds(Forgetting) map[string]Succession {
 	return map[string]Succession{p.FactID: {}}
 }
 
@@ -275,7 +275,7 @@ type FactSkippedPayload struct {
 }
 
 // Succeeds returns the fact that the proposal repeats.
-func (p FactSkippedPayload) Succeeds() map[string]Succession {
+func (p FactSkippedPayload) Succeeds(Forgetting) map[string]Succession {
 	if p.Skipped != SkippedDuplicate || p.DuplicateOf == "" || p.Content == "" || p.Section != "" {
 		return nil
 	}

@@ -219,7 +219,7 @@ func (p MemoryExtractedPayload) Remains(f Forgetting) Remainder {
 		left.Answers = p.ResponseKeys
 	}
 	rejected := len(p.Rejected)
-	p.Rejected = slices.DeleteFunc(slices.Clone(p.Rejected), func(r RejectedItem) bool { return whole || f.SaysIn(r) })
+	p.Rejected = slices.DeleteFunc(slices.Clone(p.Rejected), func(r RejectedItem) bool { return whole || r.says(f) })
 	if p.Quarantined != "" && p.Quarantined != ForgottenText && (whole || f.Says(p.Quarantined)) {
 		p.Quarantined, changed = ForgottenText, true
 	}

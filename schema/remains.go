@@ -7,7 +7,7 @@ import "encoding/json"
 
 // Remaining is a payload with a rule of its own.
 type Remaining interface {
-	// Remains returns the remainder of the payload, which it does not change. The remainder of a remainder is all of it.
+	// Remains returns the remainder of the payload, which it does not change. A second call changes nothing.
 	Remains(f Forgetting) Remainder
 }
 
@@ -31,7 +31,7 @@ func remainder(payload any, changed bool) Remainder {
 	return Remainder{Payload: payload}
 }
 
-// Forgetting is an erasure, as the payloads of a stream ask about it in the order of their events.
+// Forgetting answers the questions of payloads about an erasure. The payloads of a stream ask in the order of their events.
 type Forgetting interface {
 	// Says reports whether a text of the event contains the one to erase. It is false if the event belongs to another owner
 	// than the one that the erasure names.
@@ -104,8 +104,8 @@ type Declaring interface {
 
 // Succeeding is a payload that can take over the declaration of a thing that it names, if the declaring event is erased.
 type Succeeding interface {
-	// Succeeds describes the things, by their ids.
-	Succeeds() map[string]Succession
+	// Succeeds describes the things, by their ids. Words that are erased themselves take over nothing.
+	Succeeds(f Forgetting) map[string]Succession
 }
 
 // Succession describes a thing that an erased event declared, in the words of a remaining one.

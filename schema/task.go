@@ -147,7 +147,7 @@ type TaskObservedPayload struct {
 }
 
 // Succeeds returns the observed task.
-func (p TaskObservedPayload) Succeeds() map[string]Succession {
+func (p TaskObservedPayload) Succeeds(Forgetting) map[string]Succession {
 	return map[string]Succession{p.TaskID: {}}
 }
 
@@ -193,9 +193,15 @@ type TaskTitleChangedPayload struct {
 	CanonicalKey string `json:"canonical_key"`
 }
 
-// Remains erases the event if one of its titles contains the text to erase.
+// Remains erases the event if the new title contains the text to erase, and otherwise the old title alone.
 func (p TaskTitleChangedPayload) Remains(f Forgetting) Remainder {
-	return Remainder{Erased: f.Says(p.From) || f.Says(p.To), General: true}
+	changed := p.From != ForgottenText && f.Says(p.From)
+	if changed {
+		p.From = ForgottenText
+	}
+	left := remainder(p, changed)
+	left.Erased, left.General = f.Says(p.To), true
+	return left
 }
 
 // Words calls f with a title that a person gave.
@@ -228,10 +234,13 @@ func (p TaskBlockersSetPayload) Remains(f Forgetting) Remainder {
 }
 
 // Succeeds returns the conditions, artifacts and tasks that the task waits for.
-func (p TaskBlockersSetPayload) Succeeds() map[string]Succession {
+func (p TaskBlockersSetPayload) Succeeds(f Forgetting) map[string]Succession {
 	out := map[string]Succession{}
 	for _, list := range [][]Blocker{p.Blockers, p.Lifted} {
 		for _, b := range list {
+			if f.Says(b.Text) || f.Names(b.Text) || f.Names(b.EntryID) {
+				continue
+			}
 			if _, ok := out[b.ID]; !ok || b.Placeholder {
 				out[b.ID] = Succession{Waits: b.Type == EntityTask && !b.Placeholder, Text: b.Text}
 			}

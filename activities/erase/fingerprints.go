@@ -96,11 +96,11 @@ func (p *fingerprints) read(data []byte) {
 // in returns the fingerprints of the text that are in the set.
 func (p *fingerprints) in(s string) []uint64 { return p.found(s, false) }
 
-// anywhereIn returns the fingerprints of all runs of the text that are in the set, also of those across the ends of lines:
-// a summary joins lines. Unlike in, it does not depend on the neighbours of a run: the same line may have other fingerprints
+// anywhereIn returns the fingerprints of all runs of the text that are in the set, including runs that cross the ends
+// of lines: a summary joins lines. Unlike in, it does not depend on the neighbours of a run: the same line may have other fingerprints
 // as part of a longer line.
 func (p *fingerprints) anywhereIn(s string) []uint64 {
-	return append(p.found(s, true), p.found(lineEnds.Replace(s), true)...)
+	return p.found(lineEnds.Replace(s), true)
 }
 
 // lineEnds joins the lines of a text, which may be JSON.

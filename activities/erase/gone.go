@@ -2,9 +2,9 @@ package erase
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,11 +38,16 @@ func newGone(scope schema.ErasureScope) *gone {
 	}
 }
 
-// wanted returns the text to erase as it is compared. It may have been copied from a list, with marks that statements do not
-// have.
+// listMarks are marks before a statement that is copied from a list.
+var listMarks = regexp.MustCompile(`^(?:(?:[-*+>]|#{1,6}) )+`)
+
+// wanted returns the text to erase as it is compared, without list marks at its beginning, unless too little is left.
 func wanted(query string) string {
 	whole := comparable(query)
-	return cmp.Or(strings.TrimLeft(whole, "-*+#> "), whole)
+	if text := listMarks.ReplaceAllString(whole, ""); len(text) >= schema.MinEraseQuery {
+		return text
+	}
+	return whole
 }
 
 // comparable returns the form in which the text to erase is compared. Case, width and white space do not count.
@@ -50,7 +55,7 @@ func comparable(s string) string { return strings.Join(strings.Fields(text.Casel
 
 // Contains reports whether the text contains the one to erase.
 func (g *gone) Contains(s string) bool {
-	return g.query != "" && len(s) >= len(g.scope.Query)/4 && strings.Contains(comparable(s), g.query)
+	return g.query != "" && len(s) >= min(len(g.scope.Query), len(g.query))/4 && strings.Contains(comparable(s), g.query)
 }
 
 func (g *gone) addSession(key schema.SessionKey) {

@@ -291,31 +291,36 @@ func (a *Activities) rows(t *testing.T, where, stream string) (out []string) {
 }
 
 // A task that remains waits for one that is erased with its session. Its own words for that one become a condition, declared
-// in the place of the erased task.
+// in the place of the erased task. Words of the erased session become nothing.
 func TestErasedBlockerBecomesACondition(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
 	gone := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "ann"}, SessionID: "gone"}
 	a.said(t, gone.Stream(), schema.EntryMaterializedPayload{Entry: schema.Entry{ID: "e1", SessionID: gone.SessionID, Scope: gone.Scope, Title: "Order the pump"}},
 		schema.Event{Project: "p", SessionID: gone.SessionID, DedupeKey: schema.EntryMaterializedKey("e1")})
-	stream := schema.ProjectStream("p")
+	blocker := func(id, text, entry string) schema.Blocker {
+		return schema.Blocker{EntityRef: schema.EntityRef{Type: schema.EntityTask, ID: id}, Text: text, Confidence: 1, EntryID: entry}
+	}
 	for i, payload := range []any{
 		schema.TaskCreatedPayload{Act: schema.Act{EntryID: "e1"}, TaskID: "t1", CanonicalKey: "task:p:order the pump", Title: "Order the pump"},
+		schema.TaskCreatedPayload{Act: schema.Act{EntryID: "e1"}, TaskID: "t3", CanonicalKey: "task:p:call zoe", Title: "Call Zoe"},
 		schema.TaskCreatedPayload{Act: schema.Act{EntryID: "e2"}, TaskID: "t2", CanonicalKey: "task:p:test the well", Title: "Test the well"},
-		schema.TaskBlockersSetPayload{Act: schema.Act{EntryID: "e2"}, TaskID: "t2", Blockers: []schema.Blocker{{
-			EntityRef: schema.EntityRef{Type: schema.EntityTask, ID: "t1"}, Text: "the new pump", Confidence: 1, EntryID: "e2",
-		}}},
+		schema.TaskBlockersSetPayload{Act: schema.Act{EntryID: "e2"}, TaskID: "t2", Blockers: []schema.Blocker{
+			blocker("t1", "the new pump", "e2"), blocker("t3", "Zoe's answer", "e1"),
+		}},
 	} {
-		a.said(t, stream, payload, schema.Event{Project: "p", DedupeKey: schema.TaskOfEntryKey("p", "e", strconv.Itoa(i))})
+		a.said(t, schema.ProjectStream("p"), payload, schema.Event{Project: "p", DedupeKey: schema.TaskOfEntryKey("p", "e", strconv.Itoa(i))})
 	}
 	plan, err := Make(t.Context(), a.log.Store, a.conn, "e", schema.ErasureScope{Project: "p", User: "ann", SessionID: "gone"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{gone.Stream()}, plan.Streams)
-	require.Len(t, plan.Replacements, 2)
+	require.Len(t, plan.Replacements, 3)
 	condition, err := schema.Decode[schema.ConditionDeclaredPayload](plan.Replacements[0].New)
 	require.NoError(t, err)
 	require.Equal(t, "the new pump", condition.Text)
-	set, err := schema.Decode[schema.TaskBlockersSetPayload](plan.Replacements[1].New)
+	require.Empty(t, plan.Replacements[1].New.Type)
+	set, err := schema.Decode[schema.TaskBlockersSetPayload](plan.Replacements[2].New)
 	require.NoError(t, err)
+	require.Len(t, set.Blockers, 1)
 	require.Equal(t, schema.EntityRef{Type: schema.EntityCondition, ID: condition.ConditionID}, set.Blockers[0].EntityRef)
 }

@@ -40,7 +40,7 @@ func TestReplacementThatLeftIsErased(t *testing.T) {
 func TestWantedText(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
-		"- call ZOE": true, "* call\nZoe": true, "## Call Zoe": true, "> - call zoe at": true, "call - zoe": false, "-": false, " ": false,
+		"- call ZOE": true, "* call\nZoe": true, "## Call Zoe": true, "> - call zoe at": true, "call - zoe": false, "-rf": false, "#oe": false, "- at": false, "> > at noon": true, "- call zoe" + strings.Repeat(" ", 90) + "\t": true, " ": false,
 	} {
 		require.Equal(t, want, newGone(schema.ErasureScope{Project: "p", Query: query}).Contains("Call Zoe at noon."), query)
 	}
@@ -178,7 +178,7 @@ func fill(v reflect.Value, field string, text func(field string) string) {
 	case v.Type() == reflect.TypeFor[string]():
 		v.SetString(text(field))
 	case v.Type() == reflect.TypeFor[json.RawMessage]():
-		v.SetBytes([]byte(strconv.Quote(text(field))))
+		v.SetBytes([]byte(`{"of the model": ` + strconv.Quote(text(field)) + `}`))
 	case v.Kind() == reflect.Int:
 		v.SetInt(1)
 	case v.Kind() == reflect.Pointer:

@@ -164,7 +164,7 @@ func (p *planner) trackDeclarations(e schema.Event, payload any, v verdict) {
 	if !ok {
 		return
 	}
-	for id, s := range x.Succeeds() {
+	for id, s := range x.Succeeds(p) {
 		if old, ok := p.successors[e.Stream][id]; !ok || old.Waits && !s.Waits {
 			p.successors[e.Stream][id] = successor{s, e, payload}
 		}

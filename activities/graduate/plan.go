@@ -314,8 +314,8 @@ func (p *planner) settle() {
 	}
 }
 
-// ended returns why the two are in conflict no longer, or "", the id of the one that is kept, and the one that is gone. Values
-// of a series are all kept.
+// ended returns the reason why the conflict of the two is over, or "" if it is open. kept is the id of the one that stays, and
+// gone the one that is no longer believed. Of a series all stay, and kept is empty.
 func (p *planner) ended(first, second *statement) (because, kept string, gone *statement) {
 	switch {
 	case first.believed() && second.believed():
