@@ -91,10 +91,6 @@ var errorTable = map[string][]row{
 	"task.ErrCommand":   {{err: task.ErrCommand, failureType: schema.ErrorInvalidInput, final: final}},
 	"task.ErrKey":       {{err: task.ErrKey, failureType: schema.ErrorInvalidInput, final: final}},
 	"task.ErrAmbiguous": {{err: task.ErrAmbiguous, failureType: schema.ErrorInvalidInput, final: final}},
-	"task.BatchError": {
-		{err: &task.BatchError{Err: task.ErrRefused}, failureType: schema.ErrorTaskRefused, final: final},
-		{err: &task.BatchError{Err: errors.New("who knows")}, failureType: schema.ErrorInternal},
-	},
 
 	"tier.ErrVersionNotFound": {{err: tier.ErrVersionNotFound, failureType: schema.ErrorVersionNotFound, final: final}},
 

@@ -58,9 +58,13 @@ func WithHead(ctx context.Context, stream string, head schema.StreamHead) contex
 	return context.WithValue(ctx, headKey{}, k)
 }
 
-// AsWriter is [WithHead] for a writer that may not know the head: the server is asked for it then.
+// AsWriter is [WithHead] for a writer that may not know the head: unless the context carries it, the server is asked for
+// it then.
 func (s *Store) AsWriter(ctx context.Context, stream string, head schema.StreamHead) (context.Context, error) {
 	if !head.Known {
+		if headOf(ctx, stream) != nil {
+			return ctx, nil
+		}
 		var err error
 		if head, err = s.Load(ctx, stream); err != nil {
 			return ctx, err

@@ -6,7 +6,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
 	"axiommind/activities/projection"
 	"axiommind/schema"
 )
@@ -42,61 +42,24 @@ func (a *Activities) index(ctx context.Context, stream string) error {
 	return a.indexer.Enqueue(ctx, stream)
 }
 
-// StoreRequest is the request to store the facts of a session.
-type StoreRequest struct {
-	schema.SessionKey
-	BuildID string `json:"build_id"`
-	// Removals are the facts that the session's messages end.
-	Removals []Removal `json:"removals,omitempty"`
-	// Head is the head of the session's stream.
-	Head schema.StreamHead `json:"head,omitzero"`
-}
-
-// Append appends the facts of the sessions, all of one memory, as if one was appended after the other. Only an activity
-// of the memory's workflow may call it, with the head of the memory's stream in the context. [Project] must follow.
-func Append(ctx context.Context, a *Activities, in []StoreRequest) ([]boundary.Outcome[Result], error) {
-	out := make([]boundary.Outcome[Result], len(in))
-	var batches []Batch
-	var places []int
-	for i, item := range in {
-		batch, err := a.read(ctx, item)
-		if out[i], err = boundary.Of(ctx, Result{}, err); err != nil {
-			return nil, err
+// Sessions is the room of the facts that sessions state. It has them indexed, and brings the tables of another
+// projection of the memory up to date as well.
+func Sessions(a *Activities, other projection.Projector) ledger.Room[Batch, *State, Result] {
+	room := a.writer.Sessions()
+	room.Projectors = append(room.Projectors, other)
+	room.Project = func(ctx context.Context, stream string, _ schema.StreamHead, _ *State) error {
+		if a.indexer == nil {
+			return a.log.ProjectEach(ctx, stream, room.Projectors)
 		}
-		if out[i].Failed == nil {
-			batches, places = append(batches, batch), append(places, i)
-		}
+		return a.indexer.EnqueueWith(ctx, stream, room.Projectors)
 	}
-	outcomes, err := a.writer.Append(ctx, batches)
-	if err != nil {
-		return nil, err
-	}
-	for i, outcome := range outcomes {
-		out[places[i]] = outcome
-	}
-	return out, nil
+	return room
 }
 
-// Project brings the tables of facts and those of another projection up to date with the memory's stream, and has its
-// facts indexed.
-func Project(ctx context.Context, a *Activities, stream string, other projection.Projector) error {
-	both := []projection.Projector{a.writer.projector, other}
-	if a.indexer == nil {
-		return a.log.ProjectEach(ctx, stream, both)
-	}
-	return a.indexer.EnqueueWith(ctx, stream, both)
-}
-
-// read reads the facts that the session's entries state.
-func (a *Activities) read(ctx context.Context, in StoreRequest) (Batch, error) {
-	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
-	entries, err := entry.ReadLogged(ctx, a.log.Store, in.SessionKey, func(e schema.Entry) bool {
-		return e.Type == schema.EntryFact
-	})
-	return Batch{
-		User: in.User, Agent: in.Agent, Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries,
-		Removals: in.Removals,
-	}, err
+// Read reads the facts that the entries of the session state, with the session's head in the context.
+func Read(ctx context.Context, a *Activities, key schema.SessionKey, buildID string) (Batch, error) {
+	entries, err := entry.ReadLogged(ctx, a.log.Store, key, func(e schema.Entry) bool { return e.Type == schema.EntryFact })
+	return Batch{User: key.User, Agent: key.Agent, Project: key.Project, SessionID: key.SessionID, BuildID: buildID, Entries: entries}, err
 }
 
 // RunFactCommand runs a person's command. Only the memory's workflow may call it.

@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -87,6 +88,17 @@ func TestSessionsAtOnce(t *testing.T) {
 	require.Equal(t, alone.allRows(t), b.allRows(t))
 }
 
+// appending is a log that calls a function before each append.
+type appending struct {
+	*projection.Store
+	before func()
+}
+
+func (a appending) AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
+	a.before()
+	return a.Store.AppendAll(ctx, stream, events)
+}
+
 // I4: a memory whose events the log remembers is known without a request, and equals the memory in the tables: both give
 // the same plan.
 func TestPlanFromTheLog(t *testing.T) {
@@ -95,7 +107,7 @@ func TestPlanFromTheLog(t *testing.T) {
 	stream, opts := schema.MemoryStream(user, agent), fact.Options{MaxFacts: 5}
 	known, read := newBench(t, opts), newBench(t, opts)
 	conn := &counted{Conn: known.conn}
-	writer, err := fact.NewWriter(known.log, conn, opts)
+	writer, err := fact.NewWriter(appending{known.log, func() { require.Zero(t, conn.queries) }}, conn, opts)
 	require.NoError(t, err)
 	var entries []string
 	for i := range 8 {
@@ -109,11 +121,9 @@ func TestPlanFromTheLog(t *testing.T) {
 		require.NoError(t, err)
 		ctx := eventlog.WithHead(t.Context(), stream, head)
 		conn.queries = 0
-		outcomes, err := writer.Append(ctx, []fact.Batch{batch})
+		outcomes, err := writer.Apply(ctx, []fact.Batch{batch})
 		require.NoError(t, err)
 		require.Equal(t, want, outcomes[0].Result)
-		require.Zero(t, conn.queries)
-		require.NoError(t, writer.Project(ctx, stream))
 		for _, w := range []*fact.Writer{read.writer, known.writer} {
 			_, err = w.Do(t.Context(), fact.Command{User: user, Agent: agent, RequestID: fmt.Sprint("c", i), Actor: "ann", At: noon.Add(time.Duration(i) * time.Minute),
 				Op: []fact.Op{fact.OpCreate, fact.OpSection, fact.OpCreate, fact.OpClear}[i%4], Section: []string{"", "work", "", ""}[i%4],
@@ -140,47 +150,6 @@ func TestPlanFromTheLog(t *testing.T) {
 	}
 	require.Equal(t, read.events(t, user, agent), known.events(t, user, agent))
 	require.Equal(t, read.allRows(t), known.allRows(t))
-}
-
-// A session of another scope is refused alone, wherever in the batch it is. One that the log refuses keeps the others from being
-// stored.
-func TestRefusedAlone(t *testing.T) {
-	t.Parallel()
-	foreign := batchOf("ann", "coder", "foreign", "Likes Perl", "Likes Ada")
-	foreign.Entries[1].User = "bob"
-	other := batchOf("bob", "coder", "other", "Likes C")
-	ancient := batchOf("ann", "coder", "ancient", "Likes runes", "Likes Latin")
-	ancient.Entries[1].OccurredAt = time.Date(1066, 10, 14, 0, 0, 0, 0, time.UTC)
-	good := []fact.Batch{
-		batchOf("ann", "coder", "s1", "Likes Go", "Owns a cat"), batchOf("ann", "coder", "s2", "likes go", "Runs"),
-		batchOf("ann", "coder", "s3", "runs", "Swims"),
-	}
-	b, alone := newBench(t, fact.Options{}), newBench(t, fact.Options{})
-	_, err := b.writer.Apply(t.Context(), []fact.Batch{good[0], ancient, good[1]})
-	require.ErrorIs(t, err, eventlog.ErrInvalid)
-	require.Empty(t, b.events(t, "ann", "coder"))
-	got, err := b.writer.Apply(t.Context(), []fact.Batch{good[0], foreign, good[1], other, good[2]})
-	require.NoError(t, err)
-	for _, i := range []int{1, 3} {
-		require.NotNil(t, got[i].Failed, i)
-		require.Equal(t, schema.ErrorScopeMismatch, got[i].Failed.Type, got[i].Failed.Message)
-		require.Zero(t, got[i].Result)
-	}
-	for i, at := range []int{0, 2, 4} {
-		want, err := alone.writer.ApplyOne(t.Context(), good[i])
-		require.NoError(t, err)
-		require.Nil(t, got[at].Failed)
-		require.Equal(t, want, got[at].Result)
-	}
-	require.Equal(t, alone.allRows(t), b.allRows(t))
-	require.Equal(t, alone.events(t, "ann", "coder"), b.events(t, "ann", "coder"))
-	require.Empty(t, b.contents(t, "bob", "coder"))
-
-	// An error that may go away is not the fault of a session: the whole batch is tried again.
-	dying, err := fact.NewWriter(killed{b.log, "before append"}, b.conn, fact.Options{})
-	require.NoError(t, err)
-	_, err = dying.Apply(t.Context(), []fact.Batch{batchOf("ann", "coder", "s4", "Knits"), batchOf("ann", "coder", "s5", "Sews")})
-	require.ErrorIs(t, err, errKilled)
 }
 
 // A memory that was filled under a larger maximum shrinks to the one that holds now.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/ledger"
 	"axiommind/schema"
 )
 
@@ -20,11 +21,21 @@ func Plan(m Memory, batch Batch, opts Options) ([]schema.Event, error) {
 	if batch.Entries, err = batch.facts(); err != nil {
 		return nil, err
 	}
-	planned, err := planAll(m, []Batch{batch}, opts)
-	if err != nil {
-		return nil, err
+	d, err := newPlanner(m, opts).decide(batch)
+	return d.Events, err
+}
+
+// planAll returns the events of each batch. The batches are planned at once.
+func planAll(m Memory, batches []Batch, opts Options) (out [][]schema.Event, err error) {
+	p := newPlanner(m, opts)
+	for _, batch := range batches {
+		d, err := p.decide(batch)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d.Events)
 	}
-	return planned[0], nil
+	return out, nil
 }
 
 // memoryOf is a memory of the facts and of no profile.
@@ -32,13 +43,9 @@ func memoryOf(facts []Fact) Memory {
 	return Memory{Facts: facts, Active: len(Remembered(facts)), Now: day}
 }
 
-// Apply appends the batches and projects them.
+// Apply stores the facts of the batches.
 func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
-	outcomes, err := w.Append(ctx, batches)
-	if err == nil {
-		err = w.Project(ctx, schema.MemoryStream(batches[0].User, batches[0].Agent))
-	}
-	return outcomes, err
+	return ledger.Each(ctx, w.log, w.Sessions(), schema.MemoryStream(batches[0].User, batches[0].Agent), batches)
 }
 
 // ApplyOne applies one batch.

@@ -148,10 +148,10 @@ func (t *Tables) changes(ctx context.Context, user, agent, where string, args ..
 
 // Sum counts the changes by kind.
 func Sum(changes []Change) (Result, error) {
-	var r Result
+	r := Result{Events: len(changes)}
 	events := make([]schema.Event, len(changes))
 	for i, c := range changes {
 		events[i] = c.Event
 	}
-	return r, r.add(events, 0)
+	return r, r.add(events)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/ledger"
 	"axiommind/schema"
 )
 
@@ -77,6 +78,8 @@ type planner struct {
 	opts    Options
 	read    map[string]time.Time
 	near    *similarityIndex
+	// done holds the ids of the entries that were planned before.
+	done    map[string]bool
 	project string
 	session string
 	build   string
@@ -107,36 +110,37 @@ type Memory struct {
 	near *similarityIndex
 }
 
-// planAll returns for each batch the events that follow from its entries, to be appended to the memory's stream in
-// order and at once. They are the same as if each batch was planned when those before it are stored. The entries are
-// facts. Those that were planned before produce no events.
-func planAll(m Memory, batches []Batch, opts Options) ([][]schema.Event, error) {
-	p := &planner{overlay: newOverlay(m, opts), opts: opts, read: m.Read, near: m.near, actor: ActorExtractor}
+func newPlanner(m Memory, opts Options) *planner {
 	done := maps.Clone(m.Done)
 	if done == nil {
 		done = map[string]bool{}
 	}
-	out := make([][]schema.Event, len(batches))
-	for i, batch := range batches {
-		p.project, p.session, p.build = batch.Project, batch.SessionID, batch.BuildID
-		from := len(p.overlay.planned)
-		for _, r := range batch.Removals {
-			if err := p.remove(batch, r); err != nil {
-				return nil, fmt.Errorf("plan removal of fact %q: %w", r.FactID, err)
-			}
-		}
-		for _, e := range batch.Entries {
-			if done[e.ID] {
-				continue
-			}
-			if err := p.consider(p.proposalOf(e)); err != nil {
-				return nil, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
-			}
-			done[e.ID] = true
-		}
-		out[i] = slices.Clip(p.overlay.planned[from:])
+	return &planner{overlay: newOverlay(m, opts), opts: opts, read: m.Read, near: m.near, done: done, actor: ActorExtractor}
+}
+
+// decide returns the events that follow from the batch. Entries that were planned before produce none.
+func (p *planner) decide(batch Batch) (d ledger.Decision[Result], err error) {
+	if batch.Entries, err = batch.facts(); err != nil {
+		return d, err
 	}
-	return out, nil
+	p.project, p.session, p.build = batch.Project, batch.SessionID, batch.BuildID
+	from := len(p.overlay.planned)
+	for _, r := range batch.Removals {
+		if err := p.remove(batch, r); err != nil {
+			return d, fmt.Errorf("plan removal of fact %q: %w", r.FactID, err)
+		}
+	}
+	for _, e := range batch.Entries {
+		if p.done[e.ID] {
+			continue
+		}
+		if err := p.consider(p.proposalOf(e)); err != nil {
+			return d, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
+		}
+		p.done[e.ID] = true
+	}
+	d.Events, d.Result.Entries = slices.Clip(p.overlay.planned[from:]), len(batch.Entries)
+	return d, nil
 }
 
 // proposalOf returns the entry's proposal. The entry's title is the fact. Its content holds further details and stays

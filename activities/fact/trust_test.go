@@ -45,7 +45,7 @@ func TestTrust(t *testing.T) {
 			}
 			options, err := Options{}.withDefaults()
 			require.NoError(t, err)
-			planned, err := planAll(Memory{}, []Batch{{User: "u", Entries: []schema.Entry{e}}}, options)
+			planned, err := planAll(Memory{}, []Batch{{Entries: []schema.Entry{e}}}, options)
 			require.NoError(t, err)
 			require.Len(t, planned[0], 1)
 			payload, err := schema.DecodePayload(planned[0][0])

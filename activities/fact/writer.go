@@ -8,24 +8,19 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
 	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
 // Log is the part of the event log that this package writes through.
 type Log interface {
-	AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
+	ledger.Log
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
-	Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error)
-	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
-	Since(ctx context.Context, stream string, after uint64, types []string) (events []schema.Event, last uint64, known bool, err error)
 }
 
 // Writer writes facts to memory streams. For each stream only one caller at a time may use it: the workflow whose id
@@ -71,12 +66,15 @@ type Result struct {
 	LastSeq uint64 `json:"last_seq"`
 }
 
-// add counts the events as stored in the log. Those from the position on count as new.
-func (r *Result) add(events []schema.Event, from uint64) error {
+// count counts the events of a request.
+func (r *Result) count(stored ledger.Stored) error {
+	r.Events += stored.New()
+	return r.add(stored.Events)
+}
+
+// add counts what the events say.
+func (r *Result) add(events []schema.Event) error {
 	for _, e := range events {
-		if e.Seq >= from {
-			r.Events++
-		}
 		r.LastSeq = max(r.LastSeq, e.Seq)
 		o, err := readEvent(e)
 		if err != nil {
@@ -105,125 +103,72 @@ func (r *Result) add(events []schema.Event, from uint64) error {
 	return nil
 }
 
-// firstNew returns the position of the first new event. New events come after all others.
-func firstNew(appended eventlog.Appended) uint64 {
-	seqs := make([]uint64, len(appended.Events))
-	for i, e := range appended.Events {
-		seqs[i] = e.Seq
-	}
-	slices.Sort(seqs)
-	if appended.New == 0 {
-		return math.MaxUint64
-	}
-	return seqs[len(seqs)-appended.New]
-}
+// State is a memory while sessions and commands change it.
+type State = planner
 
-// chunk is the most entries that are planned at once. Their events are one block of the log.
-const chunk = 2000
-
-// piece is a part of the batch with the index: at most chunk facts, which are planned at once.
-type piece struct {
-	Batch
-	index int
-}
-
-// Append appends the events for the facts in the batches, which are all of one memory. The events are the same as if the
-// batches were appended one after the other, and the outcomes are in the order of the batches. A batch with a fact of
-// another scope fails without stopping the others. An error that Append itself returns does not name its batch, and some
-// events may be stored by then: call Append again with the same batches, and it does the rest. [Writer.Project] must follow.
-func (w *Writer) Append(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
-	out := make([]boundary.Outcome[Result], len(batches))
-	var pieces []piece
-	for i, batch := range batches {
-		facts, err := batch.facts()
-		if err == nil && (batch.User != batches[0].User || batch.Agent != batches[0].Agent) {
-			err = fmt.Errorf("%w: session %q is of user %q, agent %q, not of %q, %q",
-				ErrScope, batch.SessionID, batch.User, batch.Agent, batches[0].User, batches[0].Agent)
-		}
-		if out[i], err = boundary.Of(ctx, Result{Entries: len(facts)}, err); err != nil {
-			return nil, err
-		}
-		if out[i].Failed != nil {
-			continue
-		}
-		if len(facts) == 0 && len(batch.Removals) > 0 {
-			batch.Entries = nil
-			pieces = append(pieces, piece{batch, i})
-		}
-		for part := range slices.Chunk(facts, chunk) {
-			batch.Entries = part
-			pieces = append(pieces, piece{batch, i})
-			batch.Removals = nil // They come before the first part.
-		}
-	}
-	for len(pieces) > 0 {
-		n, entries := 1, len(pieces[0].Entries)
-		for n < len(pieces) && entries+len(pieces[n].Entries) <= chunk {
-			entries += len(pieces[n].Entries)
-			n++
-		}
-		if err := w.store(ctx, pieces[:n], out); err != nil {
-			if n == 1 {
-				err = fmt.Errorf("update facts from session %q: %w", pieces[0].SessionID, err)
+// Sessions is the room of the facts that sessions state.
+func (w *Writer) Sessions() ledger.Room[Batch, *State, Result] {
+	room := ledger.Room[Batch, *State, Result]{
+		Projectors: []projection.Projector{w.projector}, Count: (*Result).count,
+		Load: func(ctx context.Context, batches []Batch) (*State, error) {
+			needs := w.needsOfSessions(batches)
+			m, err := w.load(ctx, needs, len(needs.Entries))
+			if err != nil {
+				return nil, err
 			}
-			return nil, err
-		}
-		pieces = pieces[n:]
+			return w.begin(ctx, m, batches)
+		},
+		Decide: func(_ context.Context, p *State, b Batch) (ledger.Decision[Result], error) { return p.decide(b) },
 	}
-	return out, nil
+	if w.opts.Eviction != schema.EvictHybrid { // The uses of facts are in a table.
+		room.Folds = w.projector.Types()
+		room.Fold = func(ctx context.Context, batches []Batch, events []schema.Event) (*State, error) {
+			m, err := foldMemory(events)
+			if err != nil {
+				return nil, err
+			}
+			return w.begin(ctx, m, batches)
+		}
+	}
+	return room
 }
 
-// store appends the events of all pieces at once.
-func (w *Writer) store(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
-	stream := schema.MemoryStream(pieces[0].User, pieces[0].Agent)
-	planned, err := w.plan(ctx, stream, pieces)
-	if err != nil {
-		return err
-	}
-	appended, err := w.log.AppendAll(ctx, stream, slices.Concat(planned...))
-	if err != nil {
-		return err
-	}
-	from, stored := firstNew(appended), appended.Events
-	for i, p := range pieces {
-		if err := out[p.index].Result.add(stored[:len(planned[i])], from); err != nil {
-			return err
-		}
-		stored = stored[len(planned[i]):]
-	}
-	return nil
-}
-
-func (w *Writer) plan(ctx context.Context, stream string, pieces []piece) ([][]schema.Event, error) {
-	needs := w.needs(pieces[0].User, pieces[0].Agent)
-	batches := make([]Batch, len(pieces))
+// begin returns the state that the batches are decided on.
+func (w *Writer) begin(ctx context.Context, m Memory, batches []Batch) (*State, error) {
 	var entries []schema.Entry
 	var proposals []proposal
-	for i, p := range pieces {
-		batches[i] = p.Batch
-		for _, r := range p.Removals {
-			needs.IDs = append(needs.IDs, r.FactID)
-		}
-		for _, e := range p.Entries {
-			x := (&planner{}).proposalOf(e)
-			needs.Contents = append(needs.Contents, x.content)
-			needs.IDs = append(needs.IDs, factIDs(x.key)...)
-			needs.Entries = append(needs.Entries, e.ID)
-			needs.Profile = needs.Profile || x.section != ""
-			entries, proposals = append(entries, e), append(proposals, x)
-		}
+	for _, b := range batches {
+		entries = append(entries, b.Entries...)
 	}
-	m, err := w.recall(ctx, stream, needs)
-	if err != nil {
-		return nil, err
+	for _, e := range entries {
+		proposals = append(proposals, (&planner{}).proposalOf(e))
 	}
+	var err error
 	if m.Read, err = w.readAt(ctx, m, entries); err != nil {
 		return nil, err
 	}
 	if m.near, err = newSimilarityIndex(ctx, w.opts, m.Facts, proposals); err != nil {
 		return nil, err
 	}
-	return planAll(m, batches, w.opts)
+	return newPlanner(m, w.opts), nil
+}
+
+// needsOfSessions returns the needs of a plan of the batches.
+func (w *Writer) needsOfSessions(batches []Batch) Needs {
+	needs := w.needs(batches[0].User, batches[0].Agent)
+	for _, b := range batches {
+		for _, r := range b.Removals {
+			needs.IDs = append(needs.IDs, r.FactID)
+		}
+		for _, e := range b.Entries {
+			x := (&planner{}).proposalOf(e)
+			needs.Contents = append(needs.Contents, x.content)
+			needs.IDs = append(needs.IDs, factIDs(x.key)...)
+			needs.Entries = append(needs.Entries, e.ID)
+			needs.Profile = needs.Profile || x.section != ""
+		}
+	}
+	return needs
 }
 
 // needs returns the needs that all plans share.
@@ -273,23 +218,6 @@ func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (
 
 func unique(values iter.Seq[string]) []string { return slices.Compact(slices.Sorted(values)) }
 
-// recall returns the memory for a plan with the needs. If the log remembers all events of the memory and no uses are
-// needed, it folds them without a request. Otherwise it reads the tables.
-func (w *Writer) recall(ctx context.Context, stream string, needs Needs) (m Memory, err error) {
-	events, _, known, err := w.log.Since(ctx, stream, 0, w.projector.Types())
-	if err != nil {
-		return m, fmt.Errorf("read facts: %w", err)
-	}
-	if known && needs.Uses.IsZero() {
-		return foldMemory(events)
-	}
-	err = w.log.Steady(ctx, w.projector, stream, func() (err error) {
-		m, err = w.load(ctx, needs, len(needs.Entries))
-		return err
-	})
-	return m, err
-}
-
 // load reads the needs of a plan of some proposals, each of which evicts at most one fact.
 func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, error) {
 	for needs.Evictions = proposals; ; {
@@ -303,57 +231,57 @@ func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, 
 	}
 }
 
-// Project brings the tables up to date with the stream.
-func (w *Writer) Project(ctx context.Context, stream string) error {
-	_, err := w.log.Project(ctx, w.projector, stream)
-	return err
+// commandState is the state that a command is decided on.
+type commandState struct {
+	Memory
+	// done has the events of an earlier call that record the outcome, by id.
+	done map[string]schema.Event
 }
 
 // Do runs the command. A command that is sent several times takes effect once and returns the same result. Errors are
 // [InvalidError], [ErrFactNotFound], [ErrStale] and [ErrDuplicate]. ErrDuplicate is recorded in the log.
 func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
-	var result Result
 	if err := c.Validate(); err != nil {
-		return result, err
+		return Result{}, err
 	}
-	stream := schema.MemoryStream(c.User, c.Agent)
-	keys := commandKeys(c)
-	done, err := w.log.GetMany(ctx, keys)
-	if err != nil {
-		return result, err
-	}
-	var memory Memory
-	err = w.log.Steady(ctx, w.projector, stream, func() (err error) {
-		if len(done) < len(keys) {
-			memory, err = w.load(ctx, w.needsOf(c), max(1, len(c.Items)))
+	return ledger.One(ctx, w.log, ledger.Room[Command, commandState, Result]{
+		Projectors: []projection.Projector{w.projector}, Count: (*Result).count,
+		Load: func(ctx context.Context, _ []Command) (s commandState, err error) {
+			keys := commandKeys(c)
+			if s.done, err = w.log.GetMany(ctx, keys); err == nil && len(s.done) < len(keys) {
+				s.Memory, err = w.load(ctx, w.needsOf(c), max(1, len(c.Items)))
+			}
+			return s, err
+		},
+		Decide: func(_ context.Context, s commandState, c Command) (ledger.Decision[Result], error) {
+			return w.decide(s, c)
+		},
+	}, schema.StreamHead{}, c)
+}
+
+// decide decides the command, or the items of an import that were not imported before.
+func (w *Writer) decide(s commandState, c Command) (d ledger.Decision[Result], err error) {
+	if len(s.done) < len(commandKeys(c)) {
+		s.Done = map[string]bool{}
+		for id := range s.done {
+			s.Done[id] = true
 		}
-		return err
-	})
-	if err != nil {
-		return result, err
-	}
-	var events []schema.Event
-	var refused error
-	if len(done) < len(keys) {
-		memory.Done = map[string]bool{}
-		for id := range done {
-			memory.Done[id] = true
-		}
-		if len(done) > 0 {
+		if len(s.done) > 0 {
 			c.ExpectVersion = 0 // It held when the first items were imported.
 		}
-		if events, refused = PlanCommand(memory, c, w.opts); len(events) == 0 {
-			return result, refused
+		events, refused := PlanCommand(s.Memory, c, w.opts)
+		if len(events) == 0 {
+			return d, refused
 		}
+		d.Events = events
 	}
-	appended, err := w.log.AppendAll(ctx, stream, events)
-	if err == nil && len(events) > 0 {
-		err = w.Project(ctx, stream)
+	if c.Op == OpImport {
+		return d, d.Result.add(slices.Collect(maps.Values(s.done)))
 	}
-	if err != nil {
-		return result, err
+	for _, e := range slices.AppendSeq(slices.Clip(d.Events), maps.Values(s.done)) { // The last one records the outcome.
+		d.Result.FactID, d.Refused, err = outcome(e)
 	}
-	return result, result.conclude(c, done, appended)
+	return d, err
 }
 
 // commandKeys returns the ids of the events that record the outcome of the command: one, or one for each imported item.
@@ -389,27 +317,11 @@ func (w *Writer) needsOf(c Command) Needs {
 	return n
 }
 
-// conclude sets the result from the events that record the outcome of the command, including those of an earlier call.
-func (r *Result) conclude(c Command, done map[string]schema.Event, appended eventlog.Appended) error {
-	if err := r.add(appended.Events, firstNew(appended)); err != nil {
-		return err
-	}
-	if c.Op == OpImport {
-		return r.add(slices.Collect(maps.Values(done)), math.MaxUint64)
-	}
-	last := len(appended.Events) - 1
-	for _, e := range done {
-		return r.outcome(e)
-	}
-	return r.outcome(appended.Events[last])
-}
-
-// outcome sets the fact of the command from the event that records its outcome, and returns the error if it was refused.
-func (r *Result) outcome(e schema.Event) error {
+// outcome returns the fact of the command whose outcome the event records, or why it was refused.
+func outcome(e schema.Event) (factID string, refused, err error) {
 	o, err := readEvent(e)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	r.FactID = o.payload.Fact()
-	return refusal(e)
+	return o.payload.Fact(), refusal(e), nil
 }

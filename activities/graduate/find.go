@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/pair"
+	"axiommind/activities/ledger"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 )
@@ -151,7 +152,7 @@ func (f *finding) readJudged(ctx context.Context) (judged schema.PairsJudgedPayl
 
 // pin returns the pairs of the question: those that an earlier attempt stored, or new ones, which it stores.
 func (f *finding) pin(ctx context.Context) (asked schema.PairsAskedPayload, err error) {
-	key, stream := schema.PairsAskedKey(f.in.Project, f.key), schema.GraduateStream(f.in.Project)
+	key := schema.PairsAskedKey(f.in.Project, f.key)
 	event, err := f.a.log.Get(ctx, schema.EventID(key))
 	if err == nil {
 		return schema.Decode[schema.PairsAskedPayload](event)
@@ -159,19 +160,14 @@ func (f *finding) pin(ctx context.Context) (asked schema.PairsAskedPayload, err 
 	if !errors.Is(err, eventlog.ErrNotFound) {
 		return asked, err
 	}
-	err = f.a.steady(ctx, stream, func() error {
-		asked, err = f.choose(ctx)
-		return err
-	})
-	if err != nil || len(asked.Pairs) == 0 {
-		return asked, err
-	}
-	event, err = f.event(asked, f.in.Actor, key)
-	if err != nil {
-		return asked, err
-	}
-	_, err = f.a.log.Append(ctx, stream, []schema.Event{event})
-	return asked, err
+	return change(ctx, f.a, f.in, func(ctx context.Context) (d ledger.Decision[schema.PairsAskedPayload], err error) {
+		if d.Result, err = f.choose(ctx); err != nil || len(d.Result.Pairs) == 0 {
+			return d, err
+		}
+		event, err := f.event(d.Result, f.in.Actor, key)
+		d.Events = []schema.Event{event}
+		return d, err
+	}, nil)
 }
 
 // ask asks the model, a second time if its answer can't be parsed, and stores the resulting events.
@@ -225,22 +221,16 @@ func (f *finding) sides(ctx context.Context, pairs []schema.EntryPair) (*snapsho
 func (f *finding) record(
 	ctx context.Context, asked schema.PairsAskedPayload, answers map[string]pairAnswer, dropped int, answerKey string,
 ) (judged schema.PairsJudgedPayload, err error) {
-	var events []schema.Event
-	stream := schema.GraduateStream(f.in.Project)
-	err = f.a.steady(ctx, stream, func() error {
-		judged, events, err = f.plan(ctx, asked, answers, answerKey)
-		return err
-	})
-	if err != nil {
-		return judged, err
-	}
-	judged.Dropped = dropped
-	said, err := f.event(judged, f.model, schema.PairsJudgedKey(f.in.Project, answerKey))
-	if err != nil {
-		return judged, err
-	}
-	_, err = f.a.log.Append(ctx, stream, append([]schema.Event{said}, events...))
-	return judged, err
+	return change(ctx, f.a, f.in, func(ctx context.Context) (d ledger.Decision[schema.PairsJudgedPayload], err error) {
+		judged, events, err := f.plan(ctx, asked, answers, answerKey)
+		if err != nil {
+			return d, err
+		}
+		judged.Dropped = dropped
+		said, err := f.event(judged, f.model, schema.PairsJudgedKey(f.in.Project, answerKey))
+		d.Result, d.Events = judged, append([]schema.Event{said}, events...)
+		return d, err
+	}, nil)
 }
 
 func (f *finding) plan(

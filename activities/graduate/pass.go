@@ -1,12 +1,14 @@
 package graduate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
+	"axiommind/activities/ledger"
 	"axiommind/activities/projection"
 	"axiommind/schema"
 )
@@ -24,56 +26,46 @@ func (a *Activities) graduate(ctx context.Context, in PassInput) (PassResult, er
 	if err := in.Validate(); err != nil {
 		return PassResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	stream := schema.GraduateStream(in.Project)
-	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
-	if err != nil {
-		return PassResult{}, err
-	}
-	at := in.At.UTC().Truncate(time.Microsecond)
-	var acts []act
-	var result PassResult
-	err = a.steady(ctx, stream, func() error {
-		acts, result, err = a.plan(ctx, in, at)
-		return err
-	})
-	if err != nil {
-		return PassResult{}, err
-	}
-	if err := a.commit(ctx, in.Project, stream, acts); err != nil {
-		return PassResult{}, err
-	}
-	result.Head = a.log.Head(stream)
-	return result, nil
+	in.At = in.At.UTC().Truncate(time.Microsecond)
+	result, err := ledger.One(ctx, a.log, ledger.Room[PassInput, *pass, PassResult]{
+		Projectors: a.projectors(),
+		Load:       func(ctx context.Context, _ []PassInput) (*pass, error) { return a.load(ctx, in) },
+		Decide: func(_ context.Context, p *pass, in PassInput) (ledger.Decision[PassResult], error) {
+			acts, result := p.plan(in, !a.options.IdrisOnly)
+			// If the events need several blocks, the sessions that were considered are recorded last.
+			return decided(acts, schema.Event{Actor: actorGraduation, Project: in.Project}, result)
+		},
+	}, in.Head, in)
+	result.Head = a.log.Head(schema.GraduateStream(in.Project))
+	return result, err
 }
 
-// steady brings both projections of the stream up to date and calls plan, which reads their rows. It repeats this if a
-// rebuild swapped tables meanwhile.
-func (a *Activities) steady(ctx context.Context, stream string, plan func() error) error {
-	return a.log.Steady(ctx, entry.NewProjector(a.conn), stream, func() error {
-		return a.log.Steady(ctx, NewProjector(a.conn), stream, plan)
-	})
-}
-
-// commit appends the acts and projects them.
-func (a *Activities) commit(ctx context.Context, project, stream string, acts []act) error {
-	if len(acts) == 0 {
-		return nil
-	}
-	events := make([]schema.Event, len(acts))
+// decided returns the decision to append the acts, as events like the given one.
+func decided[Result any](acts []act, like schema.Event, result Result) (d ledger.Decision[Result], err error) {
+	d.Result, d.Events = result, make([]schema.Event, len(acts))
 	for i, one := range acts {
-		event, err := schema.NewEvent(one.payload, schema.Event{
-			TS: one.at, Actor: actorGraduation, Project: project, BuildID: one.build, DedupeKey: one.key,
-		})
-		if err != nil {
-			return err
+		e := like
+		e.TS, e.DedupeKey, e.BuildID = one.at, one.key, cmp.Or(one.build, like.BuildID)
+		if d.Events[i], err = schema.NewEvent(one.payload, e); err != nil {
+			return d, err
 		}
-		events[i] = event
 	}
-	// If the events need several blocks, the sessions that were considered are recorded last.
-	if _, err := a.log.AppendAll(ctx, stream, events); err != nil {
-		return err
-	}
-	return a.project(ctx, stream)
+	return d, nil
+}
+
+// projectors write the tables of entries and those of graduation.
+func (a *Activities) projectors() []projection.Projector {
+	return []projection.Projector{entry.NewProjector(a.conn), NewProjector(a.conn)}
+}
+
+// change carries out a request that reads the tables of the project while it is decided. count may be nil.
+func change[Req boundary.Request, Result any](
+	ctx context.Context, a *Activities, req Req, decide func(context.Context) (ledger.Decision[Result], error), count func(*Result, ledger.Stored) error,
+) (Result, error) {
+	return ledger.One(ctx, a.log, ledger.Room[Req, struct{}, Result]{
+		Projectors: a.projectors(), Count: count,
+		Decide: func(ctx context.Context, _ struct{}, _ Req) (ledger.Decision[Result], error) { return decide(ctx) },
+	}, schema.StreamHead{}, req)
 }
 
 // projectSessions brings the ledgers up to date with all sessions of the project.
@@ -83,35 +75,47 @@ func (a *Activities) projectSessions(ctx context.Context, project string) error 
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {
-	return a.log.ProjectEach(ctx, stream, []projection.Projector{entry.NewProjector(a.conn), NewProjector(a.conn)})
+	return a.log.ProjectEach(ctx, stream, a.projectors())
 }
 
-func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]act, PassResult, error) {
+// pass is the state that a pass is decided on.
+type pass struct {
+	*snapshot
+	// more is true if sessions are pending that the pass does not take.
+	more bool
+	// falls are the entries that are older than their half-life.
+	falls []aged
+}
+
+func (a *Activities) load(ctx context.Context, in PassInput) (p *pass, err error) {
 	l := a.loader()
-	s, more, err := l.begin(ctx, in.Project, at, a.log.Head(schema.GraduateStream(in.Project)).Seq)
+	p = &pass{}
+	p.snapshot, p.more, err = l.begin(ctx, in.Project, in.At, a.log.Head(schema.GraduateStream(in.Project)).Seq)
 	if err == nil {
 		// The pass projects the ledgers of many sessions at once, after it has chosen its sessions. A session that ends
 		// meanwhile is left to the next pass. So no session is considered before its claims are in the ledgers.
 		err = a.projectSessions(ctx, in.Project)
 	}
 	if err == nil {
-		err = l.surround(ctx, s)
+		err = l.surround(ctx, p.snapshot)
+	}
+	if err == nil && in.Demote && !p.more {
+		p.falls, err = a.expired(ctx, in.Project, in.At)
 	}
 	if err != nil {
-		return nil, PassResult{}, fmt.Errorf("graduate project %q: %w", in.Project, err)
+		return nil, fmt.Errorf("graduate project %q: %w", in.Project, err)
 	}
-	acts, result := plan(s, !a.options.IdrisOnly)
-	result.More = result.More || more
+	return p, nil
+}
+
+func (p *pass) plan(in PassInput, goVerifies bool) ([]act, PassResult) {
+	acts, result := plan(p.snapshot, goVerifies)
 	// Demotions come last, because a pending session may restate an old entry.
-	if !in.Demote || result.More {
-		return acts, result, nil
+	if result.More = result.More || p.more; result.More {
+		return acts, result
 	}
-	falls, err := a.expired(ctx, in.Project, at)
-	if err != nil {
-		return nil, PassResult{}, err
-	}
-	for _, f := range falls {
-		if s.entries[f.id] != nil && len(s.sessions) > 0 {
+	for _, f := range p.falls {
+		if p.entries[f.id] != nil && len(p.sessions) > 0 {
 			continue // The acts of this pass take precedence.
 		}
 		result.Demoted++
@@ -119,10 +123,10 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 			result.Falls = append(result.Falls, f.fall())
 		}
 		if in.Apply {
-			acts = append(acts, f.act(in.Project, at))
+			acts = append(acts, f.act(in.Project, in.At))
 		}
 	}
-	return acts, result, nil
+	return acts, result
 }
 
 // maxFalls bounds the falls in a result, to keep it small.

@@ -33,7 +33,11 @@ type passBench struct {
 
 func newPassBench(t testing.TB) *passBench {
 	t.Helper()
-	conn := stacktest.Migrated(t)
+	return process(t, stacktest.Migrated(t))
+}
+
+// process is a bench over the connection that remembers nothing.
+func process(t testing.TB, conn driver.Conn) *passBench {
 	log := projection.New(conn, eventlog.Options{})
 	return &passBench{
 		t: t, conn: conn, log: log, ledgers: NewLedgers(conn),

@@ -57,44 +57,16 @@ func correctionText(p schema.ChangeProposedPayload) string {
 	return strings.TrimSpace(p.Text) + "\n" + reasonOf(p)
 }
 
-// runProposal runs a command about a proposal. A proposal is made once and decided once, whoever sends the command and
-// however often.
-func (a *Activities) runProposal(ctx context.Context, c Command) (CommandResult, error) {
-	stream := schema.GraduateStream(c.Project)
-	var acts []act
-	var change CommandChange
-	err := a.steady(ctx, stream, func() (err error) {
-		acts, change, err = a.planProposal(ctx, c)
-		return err
-	})
-	if err != nil {
-		return CommandResult{}, err
-	}
-	events := make([]schema.Event, len(acts))
-	for i, one := range acts {
-		events[i], err = schema.NewEvent(one.payload, schema.Event{
-			TS: one.at, Actor: c.Actor, Project: c.Project, BuildID: c.RequestID, DedupeKey: one.key,
-		})
-		if err != nil {
-			return CommandResult{}, err
-		}
-	}
-	result := CommandResult{Changes: []CommandChange{change}}
-	if len(events) > 0 {
-		appended, err := a.log.Append(ctx, stream, events)
-		if err != nil {
-			return CommandResult{}, err
-		}
-		result.Events = appended.New
-	}
-	return result, a.project(ctx, stream)
+// decideProposal returns the acts of a command about a proposal, and the resulting change. A proposal is made once and
+// decided once, whoever sends the command and however often.
+func (a *Activities) decideProposal(ctx context.Context, c Command) ([]act, CommandResult, error) {
+	acts, change, err := a.planProposal(ctx, c)
+	return acts, CommandResult{Changes: []CommandChange{change}}, err
 }
 
-// planProposal returns the acts of a command about a proposal, and the resulting change.
 func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, CommandChange, error) {
-	at := c.At.UTC().Truncate(time.Microsecond)
 	if c.Op == OpPropose {
-		return a.planPropose(ctx, c, at)
+		return a.planPropose(ctx, c)
 	}
 	p, err := a.madeProposal(ctx, c.Project, c.ProposalID)
 	if err != nil {
@@ -114,14 +86,11 @@ func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, Comman
 	if err != nil {
 		return nil, CommandChange{}, err
 	}
-	acts := make([]act, len(payloads), len(payloads)+1)
-	for i, payload := range payloads {
-		acts[i] = act{payload: payload, key: schema.GraduateOfCommandKey(c.Project, c.RequestID, i), at: at}
-	}
-	decided := schema.ProposalDecidedPayload{
+	verdict := schema.ProposalDecidedPayload{
 		Scope: p.made.Scope, ProposalID: c.ProposalID, EntryID: p.made.EntryID, Accepted: c.Op == OpAccept, Because: c.Because, By: c.Actor,
 	}
-	return append(acts, act{payload: decided, key: schema.ProposalDecidedKey(c.ProposalID), at: at}), CommandChange{c.ProposalID, howDecided(decided)}, nil
+	acts := append(c.acts(payloads), act{payload: verdict, key: schema.ProposalDecidedKey(c.ProposalID), at: c.At})
+	return acts, CommandChange{c.ProposalID, howDecided(verdict)}, nil
 }
 
 // howDecided describes the decision on a proposal.
@@ -167,7 +136,7 @@ func (a *Activities) madeProposal(ctx context.Context, project, id string) (p pr
 }
 
 // planPropose makes a proposal. An open proposal is not made again, and one that a person has decided on is refused.
-func (a *Activities) planPropose(ctx context.Context, c Command, at time.Time) ([]act, CommandChange, error) {
+func (a *Activities) planPropose(ctx context.Context, c Command) ([]act, CommandChange, error) {
 	_, list, err := a.named(ctx, c.Project, c.EntryIDs)
 	if err != nil {
 		return nil, CommandChange{}, err
@@ -197,11 +166,11 @@ func (a *Activities) planPropose(ctx context.Context, c Command, at time.Time) (
 		if saysTheSame(s.Row, payload.Text) {
 			return nil, told, refusedf("entry %q says the same", s.ID)
 		}
-		if err := CorrectionInput(s.Row, correctionText(payload), at).CheckStatement(); err != nil {
+		if err := CorrectionInput(s.Row, correctionText(payload), c.At).CheckStatement(); err != nil {
 			return nil, told, refusedf("entry %q can't be corrected so: %w", s.ID, err)
 		}
 	}
-	return []act{{payload: payload, key: schema.ChangeProposedKey(payload.ProposalID), at: at}}, told, nil
+	return []act{{payload: payload, key: schema.ChangeProposedKey(payload.ProposalID), at: c.At}}, told, nil
 }
 
 // saysTheSame reports whether the entry says the same in the same words.

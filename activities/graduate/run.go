@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -29,40 +30,41 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 	if err := c.Validate(); err != nil {
 		return CommandResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
+	c.At = c.At.UTC().Truncate(time.Microsecond)
+	decide := a.decide
 	if c.Op == OpPropose || c.Op == OpAccept || c.Op == OpReject {
-		return a.runProposal(ctx, c)
+		decide = a.decideProposal
 	}
-	stream := schema.GraduateStream(c.Project)
-	done, err := a.doneBefore(ctx, c)
-	if err != nil {
-		return CommandResult{}, err
-	}
-	if len(done) > 0 {
-		return commandResult(done, 0), a.project(ctx, stream)
-	}
-	var payloads []any
-	err = a.steady(ctx, stream, func() error {
-		payloads, err = a.planCommand(ctx, c)
-		return err
-	})
-	if err != nil {
-		return CommandResult{}, err
-	}
-	events := make([]schema.Event, len(payloads))
-	for i, payload := range payloads {
-		events[i], err = schema.NewEvent(payload, schema.Event{
-			TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, Project: c.Project, BuildID: c.RequestID,
-			DedupeKey: schema.GraduateOfCommandKey(c.Project, c.RequestID, i),
-		})
+	return change(ctx, a, c, func(ctx context.Context) (d ledger.Decision[CommandResult], err error) {
+		acts, result, err := decide(ctx, c)
 		if err != nil {
-			return CommandResult{}, err
+			return d, err
 		}
+		return decided(acts, schema.Event{Actor: c.Actor, Project: c.Project, BuildID: c.RequestID}, result)
+	}, func(r *CommandResult, stored ledger.Stored) error {
+		r.Events = stored.New()
+		return nil
+	})
+}
+
+// decide returns the acts of a command that is not about a proposal, and the resulting changes. One that was run before
+// has no acts.
+func (a *Activities) decide(ctx context.Context, c Command) ([]act, CommandResult, error) {
+	done, err := a.doneBefore(ctx, c)
+	if err != nil || len(done) > 0 {
+		return nil, commandResult(done), err
 	}
-	appended, err := a.log.Append(ctx, stream, events)
-	if err != nil {
-		return CommandResult{}, err
+	payloads, err := a.planCommand(ctx, c)
+	return c.acts(payloads), commandResult(payloads), err
+}
+
+// acts returns the acts of the command with the payloads.
+func (c Command) acts(payloads []any) []act {
+	out := make([]act, len(payloads))
+	for i, payload := range payloads {
+		out[i] = act{payload: payload, key: schema.GraduateOfCommandKey(c.Project, c.RequestID, i), at: c.At}
 	}
-	return commandResult(payloads, appended.New), a.project(ctx, stream)
+	return out
 }
 
 // doneBefore returns the payloads of the command's events in the log: all of them or none.
@@ -84,8 +86,8 @@ func (a *Activities) doneBefore(ctx context.Context, c Command) ([]any, error) {
 const maxChanges = 100
 
 // commandResult returns the result of a command with the given event payloads.
-func commandResult(payloads []any, fresh int) CommandResult {
-	result := CommandResult{Events: fresh}
+func commandResult(payloads []any) CommandResult {
+	var result CommandResult
 	at := map[string]int{}
 	var changes []CommandChange
 	say := func(id, what string) {

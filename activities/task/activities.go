@@ -3,13 +3,13 @@ package task
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
 	"axiommind/activities/projection"
 	"axiommind/schema"
 )
@@ -59,54 +59,18 @@ func (a *Activities) ResolveTasks(ctx context.Context, in boundary.Batch[Resolve
 }
 
 func (a *Activities) resolve(ctx context.Context, in boundary.Batch[ResolveRequest]) (boundary.Outcomes[Result], error) {
-	var out boundary.Outcomes[Result]
-	if len(in.Items) == 0 {
-		return out, nil
-	}
-	stream := schema.ProjectStream(in.Items[0].Project)
-	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
-	if err != nil {
+	out, err := ledger.Batch(ctx, a.log, a.writer.resolution(), in, a.notes)
+	if err != nil || len(in.Items) == 0 {
 		return out, err
 	}
-	batches, err := a.notes(ctx, in.Items, &out)
-	if err != nil {
-		return out, err
-	}
-	applied, err := a.writer.Apply(ctx, batches)
-	if err != nil {
-		return out, err
-	}
-	for i, outcome := range applied {
-		if out.Items[i].Failed == nil {
-			out.Items[i] = outcome
-		}
-	}
-	out.Head = a.log.Head(stream)
-	return out, a.indexer.Enqueue(ctx, stream)
+	return out, a.indexer.Enqueue(ctx, in.Items[0].Writer().Stream())
 }
 
-// notes reads the task notes of the sessions. It fills the outcomes: sessions that cannot be read fail.
-func (a *Activities) notes(ctx context.Context, sessions []ResolveRequest, out *boundary.Outcomes[Result]) ([]Batch, error) {
-	project := sessions[0].Project
-	batches := make([]Batch, len(sessions))
-	out.Items = make([]boundary.Outcome[Result], len(sessions))
-	for i, in := range sessions {
-		entries, err := a.notesOf(ctx, project, in)
-		batches[i] = Batch{Project: project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries}
-		if out.Items[i], err = boundary.Of(ctx, Result{}, err); err != nil {
-			return nil, err
-		}
-	}
-	return batches, nil
-}
-
-func (a *Activities) notesOf(ctx context.Context, project string, in ResolveRequest) ([]schema.Entry, error) {
-	if in.Project != project {
-		return nil, boundary.Invalid(schema.ErrorScopeMismatch,
-			fmt.Errorf("session %q is of project %q, want one of project %q", in.SessionID, in.Project, project))
-	}
+// notes reads the task notes of the session.
+func (a *Activities) notes(ctx context.Context, in ResolveRequest) (Batch, error) {
 	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
-	return entry.ReadLogged(ctx, a.log.Store, in.SessionKey, func(e schema.Entry) bool { return e.Type == schema.EntryTaskNote })
+	entries, err := entry.ReadLogged(ctx, a.log.Store, in.SessionKey, func(e schema.Entry) bool { return e.Type == schema.EntryTaskNote })
+	return Batch{Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries}, err
 }
 
 // RunTaskCommand runs a person's command. Only the project's workflow may call it.

@@ -43,8 +43,8 @@ func TestSessionsAtOnce(t *testing.T) {
 			one, err := Plan(context.Background(), apart.memory, apart.rules, []Batch{batch})
 			require.NoError(t, err)
 			require.Equal(t, one.Skipped[0], planned.Skipped[i])
-			require.Equal(t, len(one.Events), len(of(planned, planned.Events, i)))
-			for k, event := range of(planned, planned.Events, i) {
+			require.Equal(t, len(one.Events), len(planned.Of[i]))
+			for k, event := range planned.Of[i] {
 				require.Equal(t, one.Events[k], event)
 			}
 			apart.append(one.Events)
@@ -73,7 +73,7 @@ func (b *broken) Read(ctx context.Context, project string, w Wants) (Found, erro
 // logged is a log over a project in memory.
 type logged struct{ p *project }
 
-func (l logged) Append(_ context.Context, _ string, events []schema.Event) (eventlog.Appended, error) {
+func (l logged) AppendAll(_ context.Context, _ string, events []schema.Event) (eventlog.Appended, error) {
 	before := len(l.p.log)
 	l.p.append(events)
 	var out eventlog.Appended
@@ -92,8 +92,14 @@ func (logged) Head(string) schema.StreamHead { return schema.StreamHead{} }
 
 func (logged) GetMany(context.Context, []string) (map[string]schema.Event, error) { return nil, nil }
 
-func (logged) Project(context.Context, projection.Projector, string) (projection.Progress, error) {
-	return projection.Progress{}, nil
+func (logged) ProjectEach(context.Context, string, []projection.Projector) error { return nil }
+
+func (logged) AsWriter(ctx context.Context, _ string, _ schema.StreamHead) (context.Context, error) {
+	return ctx, nil
+}
+
+func (logged) Since(context.Context, string, uint64, []string) (_ []schema.Event, _ uint64, known bool, _ error) {
+	return nil, 0, false, nil
 }
 
 func (logged) Steady(_ context.Context, _ projection.Projector, _ string, plan func() error) error {
@@ -148,43 +154,4 @@ func TestRefusedSessionFailsAlone(t *testing.T) {
 		p.report("Good", schema.TaskPending),
 	}}, batches[1]})
 	require.ErrorContains(t, err, "connection reset")
-}
-
-// TestFreshEvents: events that the log had before are not counted as new.
-func TestFreshEvents(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, map[string]bool{"c": true, "d": true}, freshOf(eventlog.Appended{
-		Events: []schema.Event{{ID: "c", Seq: 8}, {ID: "a", Seq: 3}, {ID: "d", Seq: 9}, {ID: "c", Seq: 8}}, New: 2,
-	}))
-}
-
-// TestChunks: no part has more notes than fit in a block of the log, and together they have all, in order.
-func TestChunks(t *testing.T) {
-	t.Parallel()
-	p := newTestProject(t)
-	notes := func(n int) (out []schema.Entry) {
-		for range n {
-			out = append(out, p.report("x", schema.TaskPending))
-		}
-		return out
-	}
-	sizes := []int{3, 2*chunk + 1, 0, chunk}
-	var batches []Batch
-	for _, n := range sizes {
-		batches = append(batches, Batch{Project: p.name, Entries: notes(n)})
-	}
-	parts := chunks(batches)
-	require.Len(t, parts, 4)
-	got := make([][]schema.Entry, len(batches))
-	for _, part := range parts {
-		total := 0
-		for i := range part {
-			total += len(part[i].Entries)
-			got[i] = append(got[i], part[i].Entries...)
-		}
-		require.LessOrEqual(t, total, chunk)
-	}
-	for i := range batches {
-		require.Equal(t, batches[i].Entries, got[i])
-	}
 }

@@ -108,21 +108,16 @@ func (c Command) Validate() error {
 	return fmt.Errorf("%w: %s", ErrCommand, wrong)
 }
 
-// PlanCommand returns the events that carry out the command. The index must be up to date with the project's stream.
-// If the error wraps [ErrRefused], the returned events record the refusal.
-func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Planned, error) {
-	if err := c.Validate(); err != nil {
-		return Planned{}, err
-	}
+// decideCommand returns the events that carry out the command, or that record why it is refused.
+func decideCommand(ctx context.Context, v *overlay, rules Rules, c Command) (events []schema.Event, refused, err error) {
 	p := &planner{
-		overlay: newOverlay(c.Project, index, rules.Vectors), rules: rules, actor: c.Actor,
-		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, build: c.RequestID, at: instant(c.At),
+		overlay: v, rules: rules, actor: c.Actor, act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, build: c.RequestID, at: instant(c.At),
 	}
-	err := p.command(ctx, c)
-	if err != nil && !errors.Is(err, ErrRefused) {
-		return Planned{}, err
+	err = p.command(ctx, c)
+	if errors.Is(err, ErrRefused) {
+		refused, err = err, nil
 	}
-	return Planned{Events: p.overlay.planned, before: p.overlay.before}, err
+	return v.planned, refused, err
 }
 
 func (p *planner) command(ctx context.Context, c Command) error {

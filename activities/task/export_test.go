@@ -1,6 +1,46 @@
 package task
 
-import "axiommind/schema"
+import (
+	"context"
+	"slices"
+
+	"axiommind/activities/ledger"
+	"axiommind/schema"
+)
+
+// Resolution is the room of sessions' task notes.
+func (w *Writer) Resolution() ledger.Room[Batch, *overlay, Result] { return w.resolution() }
+
+// Planned are the events that follow from batches or a command, and of each batch.
+type Planned struct {
+	Events []schema.Event
+	Of     [][]schema.Event
+	// Skipped has, by batch, the skipped entries.
+	Skipped [][]Skipped
+}
+
+// Plan plans the batches, as the writer does, without storing anything.
+func Plan(ctx context.Context, index Index, rules Rules, batches []Batch) (out Planned, err error) {
+	v, err := load(ctx, index, rules, batches)
+	for i := 0; err == nil && i < len(batches); i++ {
+		d, failed := decide(ctx, v, rules, batches[i])
+		out.Events, out.Of, out.Skipped = slices.Concat(out.Events, d.Events), append(out.Of, d.Events), append(out.Skipped, d.Result.Skipped)
+		err = failed
+	}
+	return out, err
+}
+
+// PlanCommand plans the command. The events record a refusal.
+func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Planned, error) {
+	if err := c.Validate(); err != nil {
+		return Planned{}, err
+	}
+	events, refused, err := decideCommand(ctx, newOverlay(c.Project, index, rules.Vectors), rules, c)
+	if err == nil {
+		err = refused
+	}
+	return Planned{Events: events}, err
+}
 
 // The reference for the projection in property tests: the fold of all events, without tables.
 

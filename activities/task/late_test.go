@@ -30,12 +30,12 @@ func (o *overtaken) Steady(ctx context.Context, p projection.Projector, stream s
 	})
 }
 
-func (o *overtaken) Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
+func (o *overtaken) AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
 	if late := o.planned; late != nil {
 		o.planned = nil
 		late()
 	}
-	return o.Store.Append(ctx, stream, events)
+	return o.Store.AppendAll(ctx, stream, events)
 }
 
 // TestLateAttempt: the tables keep the events of an abandoned attempt that appends and projects them while the same

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/ledger"
 	"axiommind/schema"
 )
 
@@ -26,40 +27,6 @@ type Skipped struct {
 	EntryID string `json:"entry_id"`
 	Reason  string `json:"reason"`
 }
-
-// Planned is the plan for batches or a command.
-type Planned struct {
-	// Events are the events to append to the project's stream, in this order.
-	Events []schema.Event
-	// Ends has, by batch, the number of events up to the end of its own. Skipped has, by batch, the skipped entries.
-	// They are reported again with every batch that contains them.
-	Ends    []int
-	Skipped [][]Skipped
-	// before has the entities as the index returned them.
-	before map[string]Entity
-}
-
-// of returns the part of the list, which is in the order of Events, that belongs to the batch at the index.
-func of[T any](p Planned, list []T, batch int) []T {
-	start := 0
-	if batch > 0 {
-		start = p.Ends[batch-1]
-	}
-	return list[start:p.Ends[batch]]
-}
-
-// BatchError is the error of a batch that cannot be planned.
-type BatchError struct {
-	// Index is the index of the batch.
-	Index int
-	Err   error
-}
-
-// Error implements error.
-func (e *BatchError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *BatchError) Unwrap() error { return e.Err }
 
 // DoneReports is the policy for reports of done that may not close their task: the first mention of the task, a report
 // for a pending task, or another report while one is unconfirmed.
@@ -96,37 +63,38 @@ type planner struct {
 	ended []string
 }
 
-// Plan returns the events that follow from the batches, which belong to one project. They are the same as if each batch
-// had been projected before the next one was planned. The index must be up to date with the project's stream. Entries
-// that were observed before, and entries that are not task notes, produce no events. An error that is about one batch
-// is a [BatchError].
-func Plan(ctx context.Context, index Index, rules Rules, batches []Batch) (Planned, error) {
-	if len(batches) == 0 {
-		return Planned{}, nil
-	}
+// load reads the state of the project that the notes of the batches need. The index is up to date with its stream.
+func load(ctx context.Context, index Index, rules Rules, batches []Batch) (*overlay, error) {
 	project := batches[0].Project
 	if strings.TrimSpace(project) == "" {
-		return Planned{}, fmt.Errorf("%w: project is missing", ErrCommand)
+		return nil, fmt.Errorf("%w: project is missing", ErrCommand)
 	}
 	v := newOverlay(project, index, rules.Vectors)
 	var notes []schema.Entry
 	for _, batch := range batches {
 		notes = append(notes, notesOf(batch.Entries)...)
 	}
-	if err := v.prefetch(ctx, notes); err != nil {
-		return Planned{}, err
+	return v, v.prefetch(ctx, notes)
+}
+
+// decide returns the events that follow from the batch. Entries that were observed before, and entries that are not
+// task notes, produce none.
+func decide(ctx context.Context, v *overlay, rules Rules, batch Batch) (d ledger.Decision[Result], err error) {
+	p := &planner{overlay: v, rules: rules, session: batch.SessionID, build: batch.BuildID, actor: ActorResolver}
+	from := len(v.planned)
+	skipped, err := p.resolve(ctx, notesOf(batch.Entries))
+	if err != nil {
+		return d, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)
 	}
-	out := Planned{before: v.before}
-	for i, batch := range batches {
-		p := &planner{overlay: v, rules: rules, session: batch.SessionID, build: batch.BuildID, actor: ActorResolver}
-		skipped, err := p.resolve(ctx, notesOf(batch.Entries))
-		if err != nil {
-			return Planned{}, &BatchError{i, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)}
+	for _, e := range batch.Entries {
+		if e.Type == schema.EntryTaskNote && e.Task != nil {
+			d.Result.Entries++
 		}
-		out.Skipped, out.Ends = append(out.Skipped, skipped), append(out.Ends, len(v.planned))
 	}
-	out.Events = v.planned
-	return out, nil
+	d.Events = v.planned[from:len(v.planned):len(v.planned)]
+	shown := min(len(skipped), maxSkipped)
+	d.Result.Skipped, d.Result.MoreSkipped = skipped[:shown], len(skipped)-shown
+	return d, nil
 }
 
 // resolve resolves the entries that no event refers to yet.

@@ -25,8 +25,8 @@ type headed struct {
 	heads sync.Map
 }
 
-func (h *headed) Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
-	appended, err := h.Store.Append(ctx, stream, events)
+func (h *headed) AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
+	appended, err := h.Store.AppendAll(ctx, stream, events)
 	for _, e := range appended.Events {
 		if last, ok := h.heads.Load(stream); !ok || last.(uint64) < e.Seq {
 			h.heads.Store(stream, e.Seq)

@@ -1,27 +1,22 @@
 package task
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
 	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
 // Log is the part of the event log that the writer uses.
 type Log interface {
-	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
+	ledger.Log
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
-	Head(stream string) schema.StreamHead
-	Project(ctx context.Context, p projection.Projector, stream string) (projection.Progress, error)
-	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
 }
 
 // Writer writes project streams. For each project only one caller at a time may use it: the project's workflow.
@@ -68,13 +63,11 @@ func (r *Result) setChanges(events []schema.Event) error {
 	return err
 }
 
-// add counts stored events. The fresh ones are new in the log.
-func (r *Result) add(events []schema.Event, fresh map[string]bool) {
-	for _, e := range events {
+// add counts stored events.
+func (r *Result) add(stored ledger.Stored) error {
+	r.Events += stored.New()
+	for _, e := range stored.Events {
 		r.LastSeq = max(r.LastSeq, e.Seq)
-		if fresh[e.ID] {
-			r.Events++
-		}
 		switch e.Type {
 		case schema.TaskCreated:
 			r.Created++
@@ -85,207 +78,89 @@ func (r *Result) add(events []schema.Event, fresh map[string]bool) {
 			r.Changed++
 		}
 	}
-}
-
-// skip adds skipped entries.
-func (r *Result) skip(skipped []Skipped) {
-	shown := min(len(skipped), maxSkipped-len(r.Skipped))
-	r.Skipped = append(r.Skipped, skipped[:shown]...)
-	r.MoreSkipped += len(skipped) - shown
-}
-
-// freshOf returns the ids of the events that the call stored: those at the end of the stream.
-func freshOf(appended eventlog.Appended) map[string]bool {
-	last := slices.Clone(appended.Events)
-	slices.SortFunc(last, func(a, b schema.Event) int { return cmp.Compare(b.Seq, a.Seq) })
-	fresh := map[string]bool{}
-	for _, e := range last {
-		if len(fresh) == appended.New {
-			break
-		}
-		fresh[e.ID] = true
-	}
-	return fresh
-}
-
-// chunk is the number of entries to resolve at once. Their events are one block of the log.
-const chunk = 500
-
-// Apply resolves the task notes of the batches, which belong to one project, and appends the resulting events. After
-// any error or crash it can be called again and does the remaining work. The projection is up to date when it returns.
-// A batch that is refused permanently fails alone.
-func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
-	out := make([]boundary.Outcome[Result], len(batches))
-	if len(batches) == 0 {
-		return out, nil
-	}
-	parts := chunks(batches)
-	for i, batch := range batches {
-		for _, e := range batch.Entries {
-			if e.Type == schema.EntryTaskNote && e.Task != nil {
-				out[i].Result.Entries++
-			}
-		}
-	}
-	if len(parts) == 0 {
-		_, err := w.log.Project(ctx, w.projector, schema.ProjectStream(batches[0].Project))
-		return out, err
-	}
-	for _, part := range parts {
-		if err := w.applyPart(ctx, part, out); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// chunks splits the batches into parts with up to [chunk] notes. Each part contains all batches, most of them empty if
-// there are several parts.
-func chunks(batches []Batch) [][]Batch {
-	var parts [][]Batch
-	var part []Batch
-	room := 0
-	for i, batch := range batches {
-		for notes := notesOf(batch.Entries); len(notes) > 0; {
-			if room == 0 {
-				part, room = slices.Clone(batches), chunk
-				for k := range part {
-					part[k].Entries = nil
-				}
-				parts = append(parts, part)
-			}
-			n := min(room, len(notes))
-			part[i].Entries, notes, room = notes[:n], notes[n:], room-n
-		}
-	}
-	return parts
-}
-
-// applyPart resolves a part of the batches. It leaves out batches that failed in an earlier part.
-func (w *Writer) applyPart(ctx context.Context, part []Batch, out []boundary.Outcome[Result]) error {
-	for i := range out {
-		if out[i].Failed != nil {
-			part[i].Entries = nil
-		}
-	}
-	stream := schema.ProjectStream(part[0].Project)
-	var planned Planned
-	var refused []*boundary.Failed
-	head := w.log.Head(stream) // Before Steady, which projects at least up to it.
-	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
-		planned, refused, err = w.plan(ctx, part)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	appended, err := w.commit(ctx, stream, head, planned)
-	if err != nil {
-		return err
-	}
-	fresh := freshOf(appended)
-	for i := range out {
-		if refused[i] != nil {
-			out[i].Failed = refused[i]
-			continue
-		}
-		out[i].Result.skip(planned.Skipped[i])
-		if len(planned.Events) > 0 {
-			out[i].Result.add(of(planned, appended.Events, i), fresh)
-		}
-	}
 	return nil
 }
 
-// plan plans the batches, and returns why some of them are refused. When one is refused, it plans again without that
-// batch.
-func (w *Writer) plan(ctx context.Context, batches []Batch) (Planned, []*boundary.Failed, error) {
-	batches = slices.Clone(batches)
-	refused := make([]*boundary.Failed, len(batches))
-	for {
-		planned, err := Plan(ctx, w.index, w.rules, batches)
-		var one *BatchError
-		if !errors.As(err, &one) {
-			return planned, refused, err
-		}
-		outcome, err := boundary.Of(ctx, Result{}, one)
-		if err != nil {
-			return Planned{}, nil, err
-		}
-		refused[one.Index], batches[one.Index].Entries = outcome.Failed, nil
+// resolution is the room of sessions' task notes. The entries of a batch were read when it is decided.
+func (w *Writer) resolution() ledger.Room[Batch, *overlay, Result] {
+	return ledger.Room[Batch, *overlay, Result]{
+		Projectors: []projection.Projector{w.projector}, Project: w.project, Count: (*Result).add,
+		Load: func(ctx context.Context, batches []Batch) (*overlay, error) {
+			return load(ctx, w.index, w.rules, batches)
+		},
+		Decide: func(ctx context.Context, v *overlay, b Batch) (ledger.Decision[Result], error) {
+			return decide(ctx, v, w.rules, b)
+		},
 	}
 }
 
-// commit appends the events, which were planned when all events up to the head were projected, and projects them.
-func (w *Writer) commit(ctx context.Context, stream string, head schema.StreamHead, planned Planned) (eventlog.Appended, error) {
-	if len(planned.Events) == 0 {
-		return eventlog.Appended{}, nil
-	}
-	appended, err := w.log.Append(ctx, stream, planned.Events)
-	if err != nil {
-		return appended, err
-	}
+// project projects the planned events, whose entities need not be read again.
+func (w *Writer) project(ctx context.Context, stream string, at schema.StreamHead, v *overlay) error {
 	projector := w.projector
-	if head.Known {
-		projector = projector.after(projectState{planned.Events[0].Project, head.Seq, planned.before})
+	if at.Known {
+		projector = projector.after(projectState{v.project, at.Seq, v.before})
 	}
-	_, err = w.log.Project(ctx, projector, stream)
-	return appended, err
+	return w.log.ProjectEach(ctx, stream, []projection.Projector{projector})
+}
+
+// Apply resolves the task notes of the batches, which belong to one project, and appends the resulting events. After
+// any error or crash it can be called again and does the remaining work. A batch that is refused permanently fails
+// alone.
+func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
+	if len(batches) == 0 {
+		return nil, nil
+	}
+	return ledger.Each(ctx, w.log, w.resolution(), schema.ProjectStream(batches[0].Project), batches)
+}
+
+// commandState is the state that a command is decided on.
+type commandState struct {
+	*overlay
+	// done are the events of an earlier call: all of them or none.
+	done []schema.Event
 }
 
 // Do runs the command. A command that is sent several times takes effect once. An error that wraps [ErrRefused] has the
 // reason for the refusal, which is also in the log.
 func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
-	var result Result
 	if err := c.Validate(); err != nil {
-		return result, err
+		return Result{}, err
 	}
-	stream := schema.ProjectStream(c.Project)
-	var done []schema.Event
-	var planned Planned
-	var refused error
-	head := w.log.Head(stream)
-	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
-		if done, err = w.doneBefore(ctx, c); err == nil && len(done) == 0 {
-			planned, refused = PlanCommand(ctx, w.index, w.rules, c)
-		}
-		return err
-	})
-	if err != nil {
-		return result, err
-	}
-	if len(done) > 0 {
-		if err := result.setChanges(done); err != nil || len(result.Changes) > 0 {
-			return result, err
-		}
-		return result, refusedBefore(done)
-	}
-	appended, err := w.commit(ctx, stream, head, planned)
-	if err != nil {
-		return result, err
-	}
-	result.add(appended.Events, freshOf(appended))
-	if refused != nil {
-		return result, refused
-	}
-	return result, result.setChanges(planned.Events)
+	return ledger.One(ctx, w.log, ledger.Room[Command, commandState, Result]{
+		Projectors: []projection.Projector{w.projector}, Count: (*Result).add,
+		Project: func(ctx context.Context, stream string, at schema.StreamHead, s commandState) error {
+			return w.project(ctx, stream, at, s.overlay)
+		},
+		Load: func(ctx context.Context, cs []Command) (s commandState, err error) {
+			s.overlay = newOverlay(c.Project, w.index, w.rules.Vectors)
+			s.done, err = eventlog.Numbered(ctx, w.log, func(n int) string { return schema.TaskOfCommandKey(c.Project, c.RequestID, n) })
+			return s, err
+		},
+		Decide: func(ctx context.Context, s commandState, c Command) (d ledger.Decision[Result], err error) {
+			if len(s.done) == 0 {
+				if d.Events, d.Refused, err = decideCommand(ctx, s.overlay, w.rules, c); err == nil && d.Refused == nil {
+					err = d.Result.setChanges(d.Events)
+				}
+				return d, err
+			}
+			if err = d.Result.setChanges(s.done); err == nil && len(d.Result.Changes) == 0 {
+				d.Refused, err = refusedBefore(s.done)
+			}
+			return d, err
+		},
+	}, schema.StreamHead{}, c)
 }
 
 // refusedBefore returns the recorded refusal of a command that changed nothing, if there is one.
-func refusedBefore(done []schema.Event) error {
+func refusedBefore(done []schema.Event) (refused, err error) {
 	for _, e := range done {
 		o, err := readEvent(e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p, ok := o.payload.(schema.TaskTransitionRejectedPayload); ok {
-			return fmt.Errorf("%w: %s", ErrRefused, strings.ReplaceAll(p.Rejection, "_", " "))
+			return fmt.Errorf("%w: %s", ErrRefused, strings.ReplaceAll(p.Rejection, "_", " ")), nil
 		}
 	}
-	return nil
-}
-
-// doneBefore returns the command's events in the log: all of them or none.
-func (w *Writer) doneBefore(ctx context.Context, c Command) ([]schema.Event, error) {
-	return eventlog.Numbered(ctx, w.log, func(n int) string { return schema.TaskOfCommandKey(c.Project, c.RequestID, n) })
+	return nil, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
+	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
@@ -28,44 +30,36 @@ func (a *Activities) commitDream(ctx context.Context, in CommitInput) (CommitRes
 	if err := in.Validate(); err != nil {
 		return CommitResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	c := commit{in: in}
+	c := &commit{in: in}
 	var err error
 	if c.gathered, c.draft, err = a.readCommit(ctx, in); err != nil {
 		return CommitResult{}, err
 	}
-	stream := in.Writer().Stream()
-	if !in.DryRun {
-		if ctx, err = a.log.AsWriter(ctx, stream, schema.StreamHead{}); err != nil {
-			return CommitResult{}, err
-		}
-	}
-	err = a.log.Steady(ctx, a.projector, stream, func() error { return c.look(ctx, a) })
+	result, err := ledger.One(ctx, a.log, ledger.Room[CommitInput, *commit, CommitResult]{
+		Projectors: []projection.Projector{a.projector},
+		Load:       func(ctx context.Context, _ []CommitInput) (*commit, error) { return c, c.look(ctx, a) },
+		Decide:     func(context.Context, *commit, CommitInput) (ledger.Decision[CommitResult], error) { return c.decide() },
+	}, schema.StreamHead{}, in)
 	if err != nil {
 		return CommitResult{}, fmt.Errorf("commit dream %d of user %q, agent %q: %w", c.gathered.Ordinal, in.User, in.Agent, err)
 	}
+	return result, nil
+}
+
+func (c *commit) decide() (d ledger.Decision[CommitResult], err error) {
+	d.Result = CommitResult{DeepDreamResult: c.result()}
 	switch {
 	case c.done:
-		return CommitResult{DeepDreamResult: c.result()}, nil
 	case c.stale():
-		return CommitResult{Stale: true}, nil
-	case in.DryRun:
-		result := c.result()
-		if result.Status != schema.DreamIsRefused {
-			result.Status = schema.DreamDry
+		d.Result = CommitResult{Stale: true}
+	case c.in.DryRun:
+		if d.Result.Status != schema.DreamIsRefused {
+			d.Result.Status = schema.DreamDry
 		}
-		return CommitResult{DeepDreamResult: result}, nil
+	default:
+		d.Events, err = c.events()
 	}
-	events, err := c.events()
-	if err != nil {
-		return CommitResult{}, err
-	}
-	if _, err := a.log.Append(ctx, stream, events); err != nil {
-		return CommitResult{}, err
-	}
-	if _, err := a.log.Project(ctx, a.projector, stream); err != nil {
-		return CommitResult{}, err
-	}
-	return CommitResult{DeepDreamResult: c.result()}, nil
+	return d, err
 }
 
 // readCommit returns the gathered input and the draft composed from the answers.

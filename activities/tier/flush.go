@@ -10,6 +10,8 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/ledger"
+	"axiommind/activities/projection"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
@@ -78,181 +80,143 @@ func (a *Activities) UpdateMemory(ctx context.Context, in boundary.Batch[FlushRe
 }
 
 func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[FlushRequest]) (boundary.Outcomes[SessionResult], error) {
-	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
-	if len(in.Items) == 0 {
-		return out, nil
-	}
-	stream := in.Items[0].Writer().Stream()
-	for i, item := range in.Items {
-		if other := item.Writer().Stream(); other != stream {
-			err := fmt.Errorf("session %q is of the memory %q, not of %q", item.SessionID, other, stream)
-			if out.Items[i], err = boundary.Of(ctx, SessionResult{}, boundary.Invalid(schema.ErrorScopeMismatch, err)); err != nil {
-				return out, err
-			}
-		}
-	}
-	if err := a.store(ctx, stream, in.Head, in.Items, out.Items); err != nil {
-		return out, err
-	}
-	out.Head = a.log.Head(stream)
-	return out, nil
+	return ledger.Batch(ctx, a.log, a.sessions(), in, a.read)
 }
 
-// store stores all sessions that have not failed yet, in one append. If that ends in an error that no retry can mend, it
-// stores each of them alone, so that only the faulty ones fail. It returns any other error, for the batch to be retried.
-func (a *Activities) store(
-	ctx context.Context, stream string, head schema.StreamHead, items []FlushRequest, out []boundary.Outcome[SessionResult],
-) error {
-	err := a.storeAtOnce(ctx, stream, head, items, out)
-	if err == nil {
+// flushing is a session with the content that the memory takes from it.
+type flushing struct {
+	FlushRequest
+	// facts is nil if the session says nothing about facts, and session if there are no messages to flush.
+	facts   *fact.Batch
+	session *session.Session
+}
+
+// of returns the context with the head of the session.
+func (in FlushRequest) of(ctx context.Context) context.Context {
+	return eventlog.WithHead(ctx, in.Stream(), in.Head)
+}
+
+func (a *Activities) read(ctx context.Context, in FlushRequest) (out flushing, err error) {
+	out.FlushRequest, ctx = in, in.of(ctx)
+	if in.Facts || in.Review != nil {
+		removals, err := a.readReview(ctx, in)
+		if err != nil {
+			return out, err
+		}
+		facts, err := fact.Read(ctx, a.facts, in.SessionKey, in.BuildID)
+		if err != nil {
+			return out, err
+		}
+		facts.Removals = removals
+		out.facts = &facts
+	}
+	if in.Messages > 0 {
+		out.session, err = session.Open(ctx, a.log.Store, in.SessionKey)
+	}
+	return out, err
+}
+
+// flushState is a memory while sessions change it.
+type flushState struct {
+	// facts is nil if no session says anything about facts.
+	facts *fact.State
+	last  map[string]lastFlush
+}
+
+// sessions is the room of sessions' facts and flushes.
+func (a *Activities) sessions() ledger.Room[flushing, *flushState, SessionResult] {
+	facts := fact.Sessions(a.facts, a.projector)
+	room := ledger.Room[flushing, *flushState, SessionResult]{
+		Projectors: facts.Projectors,
+		Load: func(ctx context.Context, reqs []flushing) (s *flushState, err error) {
+			s = &flushState{}
+			if stated := statedIn(reqs); len(stated) > 0 {
+				if s.facts, err = facts.Load(ctx, stated); err != nil {
+					return nil, err
+				}
+			}
+			s.last, err = a.tables.lastFlushes(ctx, a.flushedBefore(reqs))
+			return s, err
+		},
+		Decide: func(ctx context.Context, s *flushState, r flushing) (ledger.Decision[SessionResult], error) {
+			var d ledger.Decision[SessionResult]
+			if r.facts != nil {
+				stated, err := facts.Decide(ctx, s.facts, *r.facts)
+				if err != nil {
+					return d, err
+				}
+				d.Events, d.Result.Facts = stated.Events, stated.Result
+			}
+			err := a.flush(r.of(ctx), s, r, &d)
+			return d, err
+		},
+		Count: func(r *SessionResult, stored ledger.Stored) error {
+			summaries, stated := stored.Split(schema.ContextFlushed)
+			for _, e := range summaries.Events { // An earlier attempt may have stored another summary.
+				p, err := schema.Decode[schema.ContextFlushedPayload](e)
+				if err != nil {
+					return err
+				}
+				a.flushed(r, flushOf(e.ID, p))
+			}
+			return facts.Count(&r.Facts, stated)
+		},
+		Project: func(ctx context.Context, stream string, at schema.StreamHead, s *flushState) error {
+			if s.facts == nil {
+				return a.log.ProjectEach(ctx, stream, []projection.Projector{a.projector})
+			}
+			return facts.Project(ctx, stream, at, s.facts)
+		},
+	}
+	if facts.Fold == nil {
+		return room
+	}
+	room.Folds = append(slices.Clone(facts.Folds), schema.ContextFlushed)
+	room.Fold = func(ctx context.Context, reqs []flushing, events []schema.Event) (s *flushState, err error) {
+		s = &flushState{}
+		if s.last, err = foldFlushes(events, a.flushedBefore(reqs)); err != nil {
+			return nil, err
+		}
+		if stated := statedIn(reqs); len(stated) > 0 {
+			events = slices.DeleteFunc(slices.Clone(events), func(e schema.Event) bool { return e.Type == schema.ContextFlushed })
+			s.facts, err = facts.Fold(ctx, stated, events)
+		}
+		return s, err
+	}
+	return room
+}
+
+// statedIn returns the facts of the sessions that state some.
+func statedIn(reqs []flushing) []fact.Batch {
+	var out []fact.Batch
+	for _, r := range reqs {
+		if r.facts != nil {
+			out = append(out, *r.facts)
+		}
+	}
+	return out
+}
+
+// flush decides on a flush of the messages of the session that were not flushed before.
+func (a *Activities) flush(ctx context.Context, s *flushState, r flushing, d *ledger.Decision[SessionResult]) error {
+	if r.session == nil {
 		return nil
 	}
-	failed, again := boundary.Of(ctx, SessionResult{}, err)
-	if again != nil {
-		return again
-	}
-	if len(items) == 1 {
-		out[0] = failed
+	end, before := min(r.Messages, r.session.Len()), s.last[r.Stream()]
+	if end <= before.To {
+		// A retried build gets the result of its first attempt.
+		if before.BuildID == r.BuildID {
+			a.flushed(&d.Result, before)
+		}
 		return nil
 	}
-	for i := range items {
-		if out[i].Failed != nil {
-			continue
-		}
-		out[i] = boundary.Outcome[SessionResult]{}
-		if err := a.store(ctx, stream, head, items[i:i+1], out[i:i+1]); err != nil {
-			return err
-		}
+	event, done, err := a.planFlush(ctx, r.session, r.FlushRequest, before.To, end)
+	if err != nil {
+		return err
 	}
+	s.last[r.Stream()] = done // The batch may contain the session twice.
+	d.Events = append(slices.Clip(d.Events), event)
 	return nil
-}
-
-// storeAtOnce appends the facts and the flushes of the sessions that did not fail, in one append, and projects both.
-func (a *Activities) storeAtOnce(
-	ctx context.Context, stream string, head schema.StreamHead, items []FlushRequest, out []boundary.Outcome[SessionResult],
-) error {
-	ctx, err := a.log.AsWriter(ctx, stream, head)
-	if err != nil {
-		return err
-	}
-	sessions, err := a.openSessions(ctx, items, out)
-	if err != nil {
-		return err
-	}
-	last, err := a.lastFlushes(ctx, stream, sessions)
-	if err != nil {
-		return err
-	}
-	holding, held := a.log.Hold(ctx, stream)
-	facts, err := a.appendFacts(holding, items, out)
-	if err != nil {
-		return err
-	}
-	if err := a.flush(holding, stream, items, sessions, last, out); err != nil {
-		return err
-	}
-	if err := held.Store(ctx); err != nil {
-		return err
-	}
-	if facts {
-		return fact.Project(ctx, a.facts, stream, a.projector)
-	}
-	_, err = a.log.Project(ctx, a.projector, stream) // Also projects events that an earlier attempt appended.
-	return err
-}
-
-// appendFacts appends the removals and the new facts of the sessions that did not fail. It reports whether there may be
-// some to project.
-func (a *Activities) appendFacts(ctx context.Context, items []FlushRequest, out []boundary.Outcome[SessionResult]) (bool, error) {
-	var inputs []fact.StoreRequest
-	var places []int
-	for i, item := range items {
-		if out[i].Failed != nil || !item.Facts && item.Review == nil {
-			continue
-		}
-		removals, err := a.readReview(eventlog.WithHead(ctx, item.Stream(), item.Head), item)
-		if err != nil {
-			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
-				return false, err
-			}
-			continue
-		}
-		inputs = append(inputs, fact.StoreRequest{SessionKey: item.SessionKey, BuildID: item.BuildID, Removals: removals, Head: item.Head})
-		places = append(places, i)
-	}
-	stored, err := fact.Append(ctx, a.facts, inputs)
-	if err != nil {
-		return false, err
-	}
-	for n, i := range places {
-		out[i] = boundary.Outcome[SessionResult]{Result: SessionResult{Facts: stored[n].Result}, Failed: stored[n].Failed}
-	}
-	return len(places) > 0, nil
-}
-
-// flush appends a flush of the unflushed messages of each session that did not fail.
-func (a *Activities) flush(
-	ctx context.Context, stream string, items []FlushRequest, sessions []*session.Session, last map[string]lastFlush,
-	out []boundary.Outcome[SessionResult],
-) error {
-	var events []schema.Event
-	var places []int
-	for i, s := range sessions {
-		if s == nil || out[i].Failed != nil {
-			continue
-		}
-		item := items[i]
-		end, before := min(item.Messages, s.Len()), last[s.Stream()]
-		if end <= before.To {
-			// A retried build gets the result of its first attempt.
-			if before.BuildID == item.BuildID {
-				a.flushed(&out[i].Result, before)
-			}
-			continue
-		}
-		event, done, err := a.planFlush(eventlog.WithHead(ctx, item.Stream(), item.Head), s, item, before.To, end)
-		if err != nil {
-			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
-				return err
-			}
-			continue
-		}
-		last[s.Stream()] = done // The batch may contain the session twice.
-		events, places = append(events, event), append(places, i)
-	}
-	appended, err := a.log.AppendAll(ctx, stream, events)
-	if err != nil {
-		return err
-	}
-	for i, event := range appended.Events {
-		p, err := schema.Decode[schema.ContextFlushedPayload](event)
-		if err != nil {
-			return err
-		}
-		a.flushed(&out[places[i]].Result, flushOf(event.ID, p))
-	}
-	return nil
-}
-
-// openSessions opens the sessions that did not fail and have messages to flush. The others are nil.
-func (a *Activities) openSessions(
-	ctx context.Context, items []FlushRequest, out []boundary.Outcome[SessionResult],
-) ([]*session.Session, error) {
-	sessions := make([]*session.Session, len(items))
-	for i, item := range items {
-		if out[i].Failed != nil || item.Messages == 0 {
-			continue
-		}
-		s, err := session.Open(eventlog.WithHead(ctx, item.Stream(), item.Head), a.log.Store, item.SessionKey)
-		if err != nil {
-			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		sessions[i] = s
-	}
-	return sessions, nil
 }
 
 // flushed sets the flush in the result, unless the flush is empty.

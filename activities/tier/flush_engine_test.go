@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/clickhouse"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 )
@@ -144,50 +143,6 @@ func TestUpdateMemoryNames(t *testing.T) {
 	}
 }
 
-// I2: the unfinished work of a killed writer is done once by the next. Facts and flush are in the log both or neither.
-func TestI2UpdateMemory(t *testing.T) {
-	t.Parallel()
-	for i, table := range []string{"events_raw", "facts_raw", "records_raw", "records_raw"} {
-		b := newFlushBench(t)
-		if i == 3 { // Then the log is asked for the last flush.
-			b.session("s", deploy)
-		}
-		in := b.state(b.session("s", deploy, deployed), evening, "Likes Go")
-		_, err := b.over(brokenConn{b.conn, table}).update(in)
-		require.ErrorContains(t, err, "disk full")
-		logged := []string{schema.FactCreated, schema.ContextFlushed}
-		if table == "events_raw" {
-			require.Empty(t, b.types())
-		} else {
-			require.Equal(t, logged, b.types())
-		}
-		require.NotEmpty(t, b.restarted().must(in)[0].Flushed)
-		require.Equal(t, logged, b.types())
-		require.Len(t, b.records(), 1)
-		require.Equal(t, []string{"Likes Go"}, b.contents())
-	}
-}
-
-// A writer whose stream grows meanwhile stores nothing. The next attempt stores everything after that which came first.
-func TestUpdateMemoryConcurrentWriter(t *testing.T) {
-	t.Parallel()
-	b := newFlushBench(t)
-	in := b.state(b.session("s", deploy), evening, "Likes Go")
-	other := b.session("other", deploy)
-	outrun := &hookedConn{Conn: b.conn, n: 1, before: func() error {
-		b.restarted().must(other)
-		return nil
-	}}
-	late := b.over(outrun)
-	_, err := late.update(in)
-	require.ErrorIs(t, err, eventlog.ErrConcurrentWriter)
-	require.Equal(t, []string{schema.ContextFlushed}, b.types())
-	require.NotEmpty(t, late.must(in)[0].Flushed)
-	require.Equal(t, []string{schema.ContextFlushed, schema.FactCreated, schema.ContextFlushed}, b.types())
-	require.Len(t, b.records(), 2)
-	require.Equal(t, []string{"Likes Go"}, b.contents())
-}
-
 // A batch that the server refuses for good is stored session by session.
 func TestUpdateMemoryRefusedByTheServer(t *testing.T) {
 	t.Parallel()
@@ -206,19 +161,6 @@ func TestUpdateMemoryRefusedByTheServer(t *testing.T) {
 		require.NotEmpty(t, done.Flushed)
 	}
 	require.Equal(t, []string{schema.ContextFlushed, schema.FactCreated, schema.ContextFlushed}, b.types())
-}
-
-// A session of another memory fails alone.
-func TestUpdateMemoryRefusesAnotherMemory(t *testing.T) {
-	t.Parallel()
-	b := newFlushBench(t)
-	mine := b.session("s", deploy)
-	other := b.sessionOf(schema.SessionKey{Scope: schema.Scope{Project: "red", User: "bob", Agent: "coder"}, SessionID: "s"}, deploy)
-	out, err := b.update(mine, other)
-	require.NoError(t, err)
-	require.Nil(t, out[0].Failed)
-	require.Equal(t, schema.ErrorScopeMismatch, out[1].Failed.Type)
-	require.Len(t, b.flushes(), 1)
 }
 
 func TestSessionInputValidate(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/llm"
-	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -26,36 +25,19 @@ func flushOf(eventID string, p schema.ContextFlushedPayload) lastFlush {
 	return lastFlush{To: p.Last + 1, EventID: eventID, BuildID: p.BuildID, Empty: p.Text == ""}
 }
 
-// lastFlushes returns the last flush of each session, by the session's stream. All sessions belong to the memory with
-// the stream; some may be nil.
+// flushedBefore returns the sessions whose last flush has to be known.
 //
-// If the model is local, only sessions that came in several parts are looked up. A session that came in one part was
-// flushed as a whole, and is flushed under the same key again, or not at all. Another model may flush a session in
-// several parts.
-func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []*session.Session) (map[string]lastFlush, error) {
-	last := map[string]lastFlush{}
+// If the model is local, these are only sessions that came in several parts. A session that came in one part was flushed
+// as a whole, and is flushed under the same key again, or not at all. Another model may flush a session in several parts.
+func (a *Activities) flushedBefore(reqs []flushing) []schema.SessionKey {
 	_, local := a.archive.Model().(llm.Local)
-	var asked []schema.SessionKey
-	for _, s := range sessions {
-		if s != nil && s.Len() > 0 && (!local || s.EventID(0) != s.EventID(s.Len()-1)) {
-			asked = append(asked, s.SessionKey)
+	var out []schema.SessionKey
+	for _, r := range reqs {
+		if s := r.session; s != nil && s.Len() > 0 && (!local || s.EventID(0) != s.EventID(s.Len()-1)) {
+			out = append(out, s.SessionKey)
 		}
 	}
-	if len(asked) == 0 {
-		return last, nil
-	}
-	events, _, known, err := a.log.Since(ctx, stream, 0, []string{schema.ContextFlushed})
-	if err != nil {
-		return nil, err
-	}
-	if known {
-		return foldFlushes(events, asked)
-	}
-	err = a.log.Steady(ctx, a.projector, stream, func() (err error) {
-		last, err = a.tables.lastFlushes(ctx, asked)
-		return err
-	})
-	return last, err
+	return out
 }
 
 // foldFlushes returns the last flush of each of the sessions in the events of a memory.
@@ -66,6 +48,9 @@ func foldFlushes(events []schema.Event, sessions []schema.SessionKey) (map[strin
 	}
 	last := map[string]lastFlush{}
 	for _, e := range events {
+		if len(sessions) == 0 || e.Type != schema.ContextFlushed {
+			continue
+		}
 		p, err := schema.Decode[schema.ContextFlushedPayload](e)
 		if err != nil {
 			return nil, err
@@ -79,11 +64,15 @@ func foldFlushes(events []schema.Event, sessions []schema.SessionKey) (map[strin
 
 // lastFlushes returns the last flush of each flushed session, by the session's stream. All sessions are of one memory.
 func (t *Tables) lastFlushes(ctx context.Context, sessions []schema.SessionKey) (map[string]lastFlush, error) {
+	last := map[string]lastFlush{}
+	if len(sessions) == 0 {
+		return last, nil
+	}
 	ids := make([]string, len(sessions))
 	for i, s := range sessions {
 		ids[i] = s.SessionID
 	}
-	scope, last := sessions[0].Scope, map[string]lastFlush{}
+	scope := sessions[0].Scope
 	err := t.query(ctx, scope.User, scope.Agent, func(rows driver.Rows) error {
 		key := schema.SessionKey{Scope: scope}
 		var to int64

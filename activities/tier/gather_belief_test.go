@@ -8,6 +8,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/fact"
+	"axiommind/activities/ledger"
 	"axiommind/schema"
 )
 
@@ -28,9 +29,10 @@ func TestGatherReadsWhatIsBelieved(t *testing.T) {
 		}
 		e.ID = m.entry(t, scope, e)
 		ids[title] = e.ID
-		_, err = w.Append(t.Context(), []fact.Batch{{User: m.user, Agent: m.agent, Project: "red", SessionID: "s", Entries: []schema.Entry{e}}})
+		_, err = ledger.Each(t.Context(), m.log, w.Sessions(), schema.MemoryStream(m.user, m.agent), []fact.Batch{{
+			User: m.user, Agent: m.agent, Project: "red", SessionID: "s", Entries: []schema.Entry{e},
+		}})
 		require.NoError(t, err)
-		require.NoError(t, w.Project(t.Context(), schema.MemoryStream(m.user, m.agent)))
 	}
 	read := func() map[string][]schema.SourceKind {
 		out := map[string][]schema.SourceKind{}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/ledger"
+	"axiommind/activities/projection"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
@@ -75,58 +77,58 @@ func (a *Activities) restore(ctx context.Context, c RestoreCommand) (RestoreResu
 	if err := c.Validate(); err != nil {
 		return RestoreResult{}, err
 	}
-	stream := schema.MemoryStream(c.User, c.Agent)
-	key := schema.CoreOfCommandKey(c.User, c.Agent, c.RequestID)
-	done, err := a.log.GetMany(ctx, []string{schema.EventID(key)})
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	var current, wanted Core
-	err = a.log.Steady(ctx, a.projector, stream, func() (err error) {
-		if len(done) > 0 {
-			return nil
-		}
-		if current, err = a.tables.Current(ctx, c.User, c.Agent); err != nil {
-			return err
-		}
-		wanted, err = a.tables.Version(ctx, c.User, c.Agent, c.Version)
-		return err
-	})
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	for _, e := range done {
-		return a.restored(ctx, c, e)
-	}
-	if wanted.Text == current.Text && slices.EqualFunc(wanted.Items, current.Items, sameItem) {
-		return RestoreResult{Version: current.Version, Parent: current.Parent, Unchanged: true, Items: len(current.Items)}, nil
-	}
-	e, err := restoredEvent(c, key, current.CoreCommittedPayload, wanted.CoreCommittedPayload)
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	appended, err := a.log.Append(ctx, stream, []schema.Event{e})
-	if err == nil {
-		_, err = a.log.Project(ctx, a.projector, stream)
-	}
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	return resultOf(appended.Events[0], current.CoreCommittedPayload)
+	return ledger.One(ctx, a.log, ledger.Room[RestoreCommand, restoring, RestoreResult]{
+		Projectors: []projection.Projector{a.projector},
+		Load:       func(ctx context.Context, _ []RestoreCommand) (restoring, error) { return a.restoring(ctx, c) },
+		Decide: func(_ context.Context, s restoring, c RestoreCommand) (d ledger.Decision[RestoreResult], err error) {
+			if s.made != nil {
+				d.Result, err = resultOf(*s.made, s.current.CoreCommittedPayload)
+				return d, err
+			}
+			if s.wanted.Text == s.current.Text && slices.EqualFunc(s.wanted.Items, s.current.Items, sameItem) {
+				d.Result = RestoreResult{Version: s.current.Version, Parent: s.current.Parent, Unchanged: true, Items: len(s.current.Items)}
+				return d, nil
+			}
+			e, err := restoredEvent(c, s.current.CoreCommittedPayload, s.wanted.CoreCommittedPayload)
+			if err != nil {
+				return d, err
+			}
+			d.Events = []schema.Event{e}
+			d.Result, err = resultOf(e, s.current.CoreCommittedPayload)
+			return d, err
+		},
+	}, schema.StreamHead{}, c)
 }
 
-// restored returns the result of a command that was run before.
-func (a *Activities) restored(ctx context.Context, c RestoreCommand, e schema.Event) (RestoreResult, error) {
-	p, err := schema.Decode[schema.CoreCommittedPayload](e)
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	parent, err := a.tables.Version(ctx, c.User, c.Agent, p.Parent)
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	return resultOf(e, parent.CoreCommittedPayload)
+// restoring is the state that a command is decided on: the current version of core memory and the wanted one. If the
+// command was run before, made is its event, and current the version before that.
+type restoring struct {
+	current, wanted Core
+	made            *schema.Event
 }
+
+func (a *Activities) restoring(ctx context.Context, c RestoreCommand) (s restoring, err error) {
+	done, err := a.log.GetMany(ctx, []string{schema.EventID(c.key())})
+	if err != nil {
+		return s, err
+	}
+	for _, e := range done {
+		p, err := schema.Decode[schema.CoreCommittedPayload](e)
+		if err != nil {
+			return s, err
+		}
+		s.made = &e
+		s.current, err = a.tables.Version(ctx, c.User, c.Agent, p.Parent)
+		return s, err
+	}
+	if s.current, err = a.tables.Current(ctx, c.User, c.Agent); err == nil {
+		s.wanted, err = a.tables.Version(ctx, c.User, c.Agent, c.Version)
+	}
+	return s, err
+}
+
+// key is the dedupe key of the command's event.
+func (c RestoreCommand) key() string { return schema.CoreOfCommandKey(c.User, c.Agent, c.RequestID) }
 
 func resultOf(e schema.Event, parent schema.CoreCommittedPayload) (RestoreResult, error) {
 	p, err := schema.Decode[schema.CoreCommittedPayload](e)
@@ -136,7 +138,7 @@ func resultOf(e schema.Event, parent schema.CoreCommittedPayload) (RestoreResult
 }
 
 // restoredEvent returns the event that makes the wanted version the one after the current.
-func restoredEvent(c RestoreCommand, key string, current, wanted schema.CoreCommittedPayload) (schema.Event, error) {
+func restoredEvent(c RestoreCommand, current, wanted schema.CoreCommittedPayload) (schema.Event, error) {
 	p := schema.CoreCommittedPayload{
 		Act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, Version: current.Version + 1, Parent: current.Version,
 		Origin: schema.OriginRestore, Text: wanted.Text, Restored: wanted.Version,
@@ -156,7 +158,7 @@ func restoredEvent(c RestoreCommand, key string, current, wanted schema.CoreComm
 			Detail: fmt.Sprintf("version %d, which was restored, does not hold it", wanted.Version), Sources: item.Sources,
 		})
 	}
-	return schema.NewEvent(p, schema.Event{TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, BuildID: c.RequestID, DedupeKey: key})
+	return schema.NewEvent(p, schema.Event{TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, BuildID: c.RequestID, DedupeKey: c.key()})
 }
 
 // VersionName is the name of a version of core memory in a diff.

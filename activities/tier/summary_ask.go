@@ -67,7 +67,11 @@ func (a *Activities) planSummary(ctx context.Context, in SummaryInput) (SummaryP
 	if err != nil {
 		return plan, err
 	}
-	last, err := a.lastFlushes(ctx, schema.MemoryStream(in.User, in.Agent), []*session.Session{s})
+	var last map[string]lastFlush
+	err = a.log.Steady(ctx, a.projector, schema.MemoryStream(in.User, in.Agent), func() (err error) {
+		last, err = a.tables.lastFlushes(ctx, []schema.SessionKey{in.SessionKey})
+		return err
+	})
 	if err != nil {
 		return plan, err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/ledger"
+	"axiommind/activities/projection"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
@@ -79,17 +81,11 @@ func (a *Activities) syncFiles(ctx context.Context, in FilesInput) (result Files
 		return result, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	s := &filesSync{Activities: a, in: in, layout: layout{in.User, in.Agent}, stream: in.Writer().Stream()}
-	if ctx, err = a.log.AsWriter(ctx, s.stream, in.Head); err != nil {
-		return result, err
-	}
-	err = a.log.Steady(ctx, a.projector, s.stream, func() error { return s.look(ctx) })
+	result, err = s.commit(ctx)
 	if err != nil {
 		return result, err
 	}
-	if err := s.commit(ctx); err != nil {
-		return result, err
-	}
-	result.Edited = len(s.edits)
+	// Only edits that are stored may be overwritten.
 	if result.Written, err = s.write(ctx); err != nil {
 		return result, err
 	}
@@ -266,21 +262,26 @@ func (s *filesSync) edit(p memoryFile, key string, payload any, text string) err
 	return nil
 }
 
-// commit appends the edits. Only then may their files be written.
-func (s *filesSync) commit(ctx context.Context) error {
-	if len(s.edits) == 0 {
-		return nil
-	}
-	appended, err := s.log.AppendAll(ctx, s.stream, s.edits)
-	if err != nil {
-		return err
-	}
-	if len(appended.Differing) > 0 {
+// commit plans the edits and the writes, and stores the edits.
+func (s *filesSync) commit(ctx context.Context) (FilesResult, error) {
+	return ledger.One(ctx, s.log, ledger.Room[FilesInput, *filesSync, FilesResult]{
+		Projectors: []projection.Projector{s.projector},
+		Load:       func(ctx context.Context, _ []FilesInput) (*filesSync, error) { return s, s.look(ctx) },
+		Decide: func(context.Context, *filesSync, FilesInput) (ledger.Decision[FilesResult], error) {
+			return ledger.Decision[FilesResult]{Events: s.edits, Result: FilesResult{Edited: len(s.edits)}}, nil
+		},
+		Count: func(_ *FilesResult, stored ledger.Stored) error { return s.stored(stored) },
+	}, s.in.Head, s.in)
+}
+
+// stored sets the positions of the edits.
+func (s *filesSync) stored(edits ledger.Stored) error {
+	if edits.Differing {
 		// The edit was made of rows that lacked an earlier one.
 		return fmt.Errorf("%w: an edit of a file was stored with another text", eventlog.ErrConcurrentWriter)
 	}
-	seqs := make(map[string]uint64, len(appended.Events))
-	for _, e := range appended.Events {
+	seqs := make(map[string]uint64, len(edits.Events))
+	for _, e := range edits.Events {
 		seqs[e.DedupeKey] = e.Seq
 	}
 	for i, w := range s.writes {
@@ -288,6 +289,5 @@ func (s *filesSync) commit(ctx context.Context) error {
 			s.writes[i].seq = seqs[w.edit]
 		}
 	}
-	_, err = s.log.Project(ctx, s.projector, s.stream)
-	return err
+	return nil
 }

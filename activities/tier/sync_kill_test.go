@@ -72,8 +72,8 @@ func TestSyncFilesTakesInEditOnce(t *testing.T) {
 	b.edit(t, "MEMORY.md", "- Has a cat.")
 	b.remember(t, "Uses Go.", "Lives in Bonn.")
 	s := &filesSync{Activities: b.Activities, in: b.input(), layout: b.layoutOf(), stream: schema.MemoryStream("default", "")}
-	require.NoError(t, s.look(t.Context()))
-	require.NoError(t, s.commit(t.Context()))
+	_, err := s.commit(t.Context())
+	require.NoError(t, err)
 	b.remember(t, "Has a cat.")
 	require.Zero(t, b.sync(t).Edited)
 	require.Equal(t, b.versions(t)[0].Text, b.read(t, "MEMORY.md"))

@@ -297,8 +297,8 @@ func TestSyncFilesMergesCore(t *testing.T) {
 			b.remember(t, "Uses Go.", "Has a cat.", "Lives in Bonn.")
 			if killed {
 				s := &filesSync{Activities: b.Activities, in: b.input(), layout: b.layoutOf(), stream: schema.MemoryStream("default", "")}
-				require.NoError(t, s.look(t.Context()))
-				require.NoError(t, s.commit(t.Context()))
+				_, err := s.commit(t.Context())
+				require.NoError(t, err)
 			}
 			result := b.sync(t)
 			require.Equal(t, map[bool]int{true: 0, false: 1}[killed], result.Edited)
@@ -391,8 +391,8 @@ func TestSyncFilesSurvivesKill(t *testing.T) {
 	b.edit(t, dayFile, "mine\n")
 	b.say(t, "four")
 	s := &filesSync{Activities: b.Activities, in: b.input(), layout: b.layoutOf(), stream: schema.MemoryStream("default", "")}
-	require.NoError(t, s.look(t.Context()))
-	require.NoError(t, s.commit(t.Context()))
+	_, err := s.commit(t.Context())
+	require.NoError(t, err)
 	require.Equal(t, "mine\n", b.read(t, dayFile))
 	b.say(t, "five")
 	result = b.sync(t)
