@@ -66,19 +66,24 @@ type SessionIngestedPayload struct {
 // Remains removes the texts of erased messages, and reasons that quote them. The messages stay, with the keys by which the
 // next import recognizes them.
 func (p SessionIngestedPayload) Remains(f Forgetting) Remainder {
-	changed := false
-	p.Messages, p.Skipped = slices.Clone(p.Messages), slices.Clone(p.Skipped)
-	for i, m := range p.Messages {
-		if m.Text != ForgottenText && f.OwnsMessages("", m.Index, m.Index) {
-			p.Messages[i].Text, p.Messages[i].Author, changed = ForgottenText, "", true
-		}
-	}
+	lost := func(m Message) bool { return m.Text != ForgottenText && f.OwnsMessages("", m.Index, m.Index) }
+	said := func(s Skipped) bool { return s.Reason != ForgottenText && f.Says(s.Reason) }
+	changed := slices.ContainsFunc(p.Messages, lost)
 	if changed {
+		p.Messages = slices.Clone(p.Messages)
+		for i, m := range p.Messages {
+			if lost(m) {
+				p.Messages[i].Text, p.Messages[i].Author = ForgottenText, ""
+			}
+		}
 		p.Tokens = f.Tokens(p.Messages)
 	}
-	for i, s := range p.Skipped {
-		if f.Says(s.Reason) && s.Reason != ForgottenText {
-			p.Skipped[i].Reason, changed = ForgottenText, true
+	if slices.ContainsFunc(p.Skipped, said) {
+		p.Skipped, changed = slices.Clone(p.Skipped), true
+		for i, s := range p.Skipped {
+			if said(s) {
+				p.Skipped[i].Reason = ForgottenText
+			}
 		}
 	}
 	return remainder(p, changed)

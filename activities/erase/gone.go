@@ -121,14 +121,13 @@ func (g *gone) Searches(owner schema.Scope) bool {
 	return g.query != "" && (g.scope.Project == "" || owner.Project == g.scope.Project) && (g.scope.User == "" || owner.User == g.scope.User)
 }
 
-// searches reports whether the text to erase is looked for in the event. It is if the event belongs to the user and the
-// project of the scope.
-func (g *gone) searches(e schema.Event, payload any) bool {
+// searches reports whether the text to erase is looked for in an event of the owner. It is if the event belongs to the user and
+// the project of the scope.
+func (g *gone) searches(o owner, payload any) bool {
 	if g.query == "" {
 		return false
 	}
 	user, project := g.scope.User, g.scope.Project
-	o := ownerOf(e)
 	if project != "" && o.project != project {
 		return false
 	}
@@ -174,14 +173,14 @@ type walk struct {
 // payload names erased content outside of a list, and changed if a remainder differs from the payload.
 //
 // A list of evidence is kept or erased as a whole, because a statement that depends on an erased piece has no support.
-func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, isGone, changed bool, err error) {
+func (g *gone) reduce(o owner, e schema.Event, searched bool) (payload json.RawMessage, isGone, changed bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(e.Payload))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil, false, false, fmt.Errorf("read event %q: %w", e.ID, err)
 	}
-	w := &walk{gone: g, owner: ownerOf(e), searched: searched}
+	w := &walk{gone: g, owner: o, searched: searched}
 	value, isGone = w.value("", value)
 	if isGone || !w.changed {
 		return nil, isGone, false, nil

@@ -27,6 +27,8 @@ type pass struct {
 	event    schema.Event
 	owner    owner
 	searched bool
+	// texts knows the text to erase, and nothing else that is erased.
+	texts *gone
 	// notes are those of the current stream's payloads.
 	notes map[string]string
 	// regraduate are the projects that lost a result of graduation. Graduation then considers all their sessions again.
@@ -46,7 +48,8 @@ func (p *pass) begin() { p.notes = map[string]string{} }
 
 // judge returns the verdict on an event of a stream that is not erased as a whole.
 func (p *pass) judge(e schema.Event, payload any) (v verdict, err error) {
-	p.event, p.owner, p.searched = e, ownerOf(e), p.searches(e, payload)
+	p.event, p.owner = e, ownerOf(e)
+	p.searched = p.searches(p.owner, payload)
 	ofErased := p.ofErased()
 	if ofErased {
 		v.erased = true
@@ -93,7 +96,7 @@ func (p *pass) remains(e schema.Event, payload any) (v verdict, err error) {
 	if !left.General {
 		return v, nil
 	}
-	general, erased, changed, err := p.reduce(e, p.searched)
+	general, erased, changed, err := p.reduce(p.owner, e, p.searched)
 	if changed {
 		v.payload, v.changed = general, true
 	}
@@ -113,7 +116,10 @@ func (p *pass) SaysIn(v any) bool {
 	if err != nil {
 		return true
 	}
-	_, says, parts, err := newGone(p.scope).reduce(schema.Event{Payload: data}, true)
+	if p.texts == nil {
+		p.texts = newGone(p.scope)
+	}
+	_, says, parts, err := p.texts.reduce(owner{}, schema.Event{Payload: data}, true)
 	return says || parts || err != nil
 }
 

@@ -251,7 +251,8 @@ func (p *planner) dreams(ctx context.Context) error {
 			}
 			as := e
 			as.Stream = schema.MemoryStream(x.User, x.Agent) // The facts that it names are of that memory.
-			_, isGone, changed, err := p.reduce(as, p.searches(as, x))
+			o := ownerOf(as)
+			_, isGone, changed, err := p.reduce(o, as, p.searches(o, x))
 			if err != nil {
 				return err
 			}

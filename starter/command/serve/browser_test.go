@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
+	"axiommind/activities/eventlog/poll"
 	"axiommind/starter/command"
 	"axiommind/starter/command/commandtest"
 )
@@ -292,7 +293,14 @@ func retryInBrowser(t *testing.T, b *browser, c *commandtest.CLI, failed string)
 	b.open("/builds/" + failed)
 	b.do(click(`a[href*="builds-retry"]`), see("dialog form"), click("dialog button.main"))
 	b.changed()
-	b.do(see("#builds .success"))
+	session := eval[string](b, "location.pathname")
+	// The page that waits for a change may give up before the build has ended, and no page reloads itself.
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	require.NoError(t, poll.Until(ctx, time.Second, func() (bool, error) {
+		b.open(session)
+		return eval[bool](b, "document.querySelector('#builds .success') !== null"), nil
+	}))
 	b.check("the session of a retried build")
 	b.do(click("#builds a"), see(`a[href*="builds-replay"]`),
 		click(`a[href*="builds-replay"]`), see("dialog form"),
