@@ -59,7 +59,12 @@ func Sessions(a *Activities, other projection.Projector) ledger.Room[Batch, *Sta
 // Read reads the facts that the entries of the session state, with the session's head in the context.
 func Read(ctx context.Context, a *Activities, key schema.SessionKey, buildID string) (Batch, error) {
 	entries, err := entry.ReadLogged(ctx, a.log.Store, key, func(e schema.Entry) bool { return e.Type == schema.EntryFact })
-	return Batch{User: key.User, Agent: key.Agent, Project: key.Project, SessionID: key.SessionID, BuildID: buildID, Entries: entries}, err
+	if err != nil {
+		return Batch{}, err
+	}
+	b := Batch{User: key.User, Agent: key.Agent, Project: key.Project, SessionID: key.SessionID, BuildID: buildID, Entries: entries}
+	b.Entries, err = b.facts()
+	return b, err
 }
 
 // RunFactCommand runs a person's command. Only the memory's workflow may call it.

@@ -1,55 +1,44 @@
 package fact_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
-	"axiommind/activities/ledger"
 	"axiommind/activities/ledger/ledgertest"
 	"axiommind/activities/projection"
 	"axiommind/schema"
 )
 
-// stated is a session with facts.
-type stated struct{ fact.Batch }
-
-func (s stated) Writer() schema.WriterInput {
-	return schema.MemoryWriterInput{User: "ann", Agent: "coder"}
-}
-func (stated) Validate() error { return nil }
-
-// TestConformanceOfSessions: the room of sessions' facts keeps what the ledger promises (I1, I2, I3, I4).
+// TestConformanceOfSessions: the room of sessions' facts passes the ledger's suite (I1, I2, I3, I4).
 func TestConformanceOfSessions(t *testing.T) {
 	t.Parallel()
 	foreign := batchOf("ann", "coder", "foreign", "Likes Perl", "Likes Ada")
 	foreign.Entries[1].User = "bob"
 	ancient := batchOf("ann", "coder", "ancient", "Likes runes", "Likes Latin")
 	ancient.Entries[1].OccurredAt = time.Date(1066, 10, 14, 0, 0, 0, 0, time.UTC)
-	for name, opts := range map[string]fact.Options{"folded": {MaxFacts: 4}, "loaded": {MaxFacts: 4, Eviction: schema.EvictHybrid}} {
+	for name, opts := range map[string]fact.Options{"folded": {}, "loaded": {Eviction: schema.EvictHybrid}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ledgertest.Run(t, ledgertest.Room[stated, fact.Result]{
+			ledgertest.Run(t, ledgertest.Room[fact.Stated, fact.Result]{
 				Projectors: projectors,
-				Open: func(t testing.TB, conn driver.Conn) ledgertest.Do[stated, fact.Result] {
-					log := projection.New(conn, eventlog.Options{})
-					w, err := fact.NewWriter(log, conn, opts)
+				Open: func(t testing.TB, conn driver.Conn) ledgertest.Do[fact.Stated, fact.Result] {
+					w, err := fact.NewWriter(projection.New(conn, eventlog.Options{}), conn, opts)
 					require.NoError(t, err)
-					return func(ctx context.Context, in boundary.Batch[stated]) (boundary.Outcomes[fact.Result], error) {
-						return ledger.Batch(ctx, log, w.Sessions(), in, func(_ context.Context, s stated) (fact.Batch, error) { return s.Batch, nil })
-					}
+					return w.Batch
 				},
-				Requests: func(testing.TB, driver.Conn) (good, refused []stated) {
-					return []stated{
-						{batchOf("ann", "coder", "s1", "Likes Go", "?Owns a cat")}, {sections(batchOf("ann", "coder", "s2", "Runs"), "work")},
-						{batchOf("ann", "coder", "s3", "Likes go", "Swims")},
-					}, []stated{{foreign}, {ancient}}
+				Requests: func(testing.TB, driver.Conn) ([]fact.Stated, []ledgertest.Refused[fact.Stated]) {
+					return []fact.Stated{
+							{batchOf("ann", "coder", "s1", "Likes Go", "?Owns a cat")}, {sections(batchOf("ann", "coder", "s2", "Runs"), "work")},
+							{batchOf("ann", "coder", "s3", "Likes go", "Swims")},
+						}, []ledgertest.Refused[fact.Stated]{
+							{Request: fact.Stated{foreign}, As: schema.ErrorScopeMismatch}, {Request: fact.Stated{ancient}, As: schema.ErrorStoreRejected},
+							{Request: fact.Stated{batchOf("bob", "coder", "other", "Likes C")}, As: schema.ErrorScopeMismatch},
+						}
 				},
 			})
 		})
@@ -60,7 +49,7 @@ func projectors(conn driver.Conn) []projection.Projector {
 	return []projection.Projector{fact.NewProjector(conn)}
 }
 
-// TestConformanceOfCommands: the room of people's commands keeps what the ledger promises (I1, I2, I3, I4).
+// TestConformanceOfCommands: the room of people's commands passes the ledger's suite (I1, I2, I3, I4).
 func TestConformanceOfCommands(t *testing.T) {
 	t.Parallel()
 	command := func(id string, op fact.Op, content string) fact.Command {
@@ -81,9 +70,11 @@ func TestConformanceOfCommands(t *testing.T) {
 			require.NoError(t, err)
 			return ledgertest.Commands(w.Do)
 		},
-		Requests: func(testing.TB, driver.Conn) (good, refused []fact.Command) {
-			good = []fact.Command{command("r1", fact.OpCreate, "Likes Go"), command("r2", fact.OpCreate, "Runs"), imported, section}
-			return good, []fact.Command{command("r5", fact.OpDelete, ""), command("", fact.OpCreate, "Swims")}
+		Requests: func(testing.TB, driver.Conn) ([]fact.Command, []ledgertest.Refused[fact.Command]) {
+			good := []fact.Command{command("r1", fact.OpCreate, "Likes Go"), command("r2", fact.OpCreate, "Runs"), imported, section}
+			return good, []ledgertest.Refused[fact.Command]{
+				{Request: command("r5", fact.OpDelete, ""), As: schema.ErrorInvalidInput}, {Request: command("", fact.OpCreate, "Swims"), As: schema.ErrorInvalidInput},
+			}
 		},
 	})
 }

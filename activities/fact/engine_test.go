@@ -1,6 +1,8 @@
 package fact_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -196,6 +198,50 @@ func TestI3(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, progress.Events)
 	require.Equal(t, before, b.allRows(t))
+}
+
+var errKilled = errors.New("killed")
+
+// killed is a log whose caller dies at a step.
+type killed struct {
+	*projection.Store
+	at string
+}
+
+func (k killed) AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
+	if k.at == "before append" {
+		return eventlog.Appended{}, errKilled
+	}
+	appended, err := k.Store.AppendAll(ctx, stream, events)
+	if k.at == "after append" {
+		return eventlog.Appended{}, errKilled
+	}
+	return appended, err
+}
+
+// TestI2 kills the writer of a full memory before and after it appends, and runs another: it evicts the same facts.
+func TestI2(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{MaxFacts: 2})
+	first, second := batchOf("ann", "coder", "s1", "Likes Go", "Owns a cat"), batchOf("ann", "coder", "s2", "Runs", "Swims", "Likes go")
+	_, err := b.writer.ApplyOne(t.Context(), first)
+	require.NoError(t, err)
+	for _, at := range []string{"before append", "after append"} {
+		dying, err := fact.NewWriter(killed{b.log, at}, b.conn, fact.Options{MaxFacts: 2})
+		require.NoError(t, err)
+		_, err = dying.ApplyOne(t.Context(), second)
+		require.ErrorIs(t, err, errKilled)
+	}
+	_, err = b.writer.ApplyOne(t.Context(), second)
+	require.NoError(t, err)
+	got := b.allRows(t)
+
+	whole := newBench(t, fact.Options{MaxFacts: 2})
+	for _, batch := range []fact.Batch{first, second} {
+		_, err = whole.writer.ApplyOne(t.Context(), batch)
+		require.NoError(t, err)
+	}
+	require.Equal(t, whole.allRows(t), got)
 }
 
 func TestManyFacts(t *testing.T) {

@@ -43,9 +43,28 @@ func memoryOf(facts []Fact) Memory {
 	return Memory{Facts: facts, Active: len(Remembered(facts)), Now: day}
 }
 
+// Stated is a session with facts, as a request.
+type Stated struct{ Batch }
+
+func (s Stated) Writer() schema.WriterInput {
+	return schema.MemoryWriterInput{User: s.User, Agent: s.Agent}
+}
+
+func (Stated) Validate() error { return nil }
+
+// Batch stores the facts of sessions.
+func (w *Writer) Batch(ctx context.Context, in boundary.Batch[Stated]) (boundary.Outcomes[Result], error) {
+	return ledger.Batch(ctx, w.log, w.Sessions(), in, func(_ context.Context, s Stated) (Batch, error) { return s.Batch, nil })
+}
+
 // Apply stores the facts of the batches.
 func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
-	return ledger.Each(ctx, w.log, w.Sessions(), schema.MemoryStream(batches[0].User, batches[0].Agent), batches)
+	var in boundary.Batch[Stated]
+	for _, b := range batches {
+		in.Items = append(in.Items, Stated{b})
+	}
+	out, err := w.Batch(ctx, in)
+	return out.Items, err
 }
 
 // ApplyOne applies one batch.

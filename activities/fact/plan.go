@@ -135,7 +135,7 @@ func (p *planner) decide(batch Batch) (d ledger.Decision[Result], err error) {
 			continue
 		}
 		if err := p.consider(p.proposalOf(e)); err != nil {
-			return d, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
+			return d, fmt.Errorf("update facts from session %q: plan fact of entry %q: %w", batch.SessionID, e.ID, err)
 		}
 		p.done[e.ID] = true
 	}

@@ -103,7 +103,7 @@ func (r *Result) add(events []schema.Event) error {
 	return nil
 }
 
-// State is a memory while sessions and commands change it.
+// State is a memory while sessions change it.
 type State = planner
 
 // Sessions is the room of the facts that sessions state.
@@ -138,10 +138,9 @@ func (w *Writer) begin(ctx context.Context, m Memory, batches []Batch) (*State, 
 	var entries []schema.Entry
 	var proposals []proposal
 	for _, b := range batches {
-		entries = append(entries, b.Entries...)
-	}
-	for _, e := range entries {
-		proposals = append(proposals, (&planner{}).proposalOf(e))
+		for _, e := range b.Entries {
+			entries, proposals = append(entries, e), append(proposals, (&planner{}).proposalOf(e))
+		}
 	}
 	var err error
 	if m.Read, err = w.readAt(ctx, m, entries); err != nil {
@@ -234,8 +233,8 @@ func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, 
 // commandState is the state that a command is decided on.
 type commandState struct {
 	Memory
-	// done has the events of an earlier call that record the outcome, by id.
-	done map[string]schema.Event
+	// recorded has the events of an earlier call that record the outcome, by id.
+	recorded map[string]schema.Event
 }
 
 // Do runs the command. A command that is sent several times takes effect once and returns the same result. Errors are
@@ -248,7 +247,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		Projectors: []projection.Projector{w.projector}, Count: (*Result).count,
 		Load: func(ctx context.Context, _ []Command) (s commandState, err error) {
 			keys := commandKeys(c)
-			if s.done, err = w.log.GetMany(ctx, keys); err == nil && len(s.done) < len(keys) {
+			if s.recorded, err = w.log.GetMany(ctx, keys); err == nil && len(s.recorded) < len(keys) {
 				s.Memory, err = w.load(ctx, w.needsOf(c), max(1, len(c.Items)))
 			}
 			return s, err
@@ -261,12 +260,12 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 
 // decide decides the command, or the items of an import that were not imported before.
 func (w *Writer) decide(s commandState, c Command) (d ledger.Decision[Result], err error) {
-	if len(s.done) < len(commandKeys(c)) {
+	if len(s.recorded) < len(commandKeys(c)) {
 		s.Done = map[string]bool{}
-		for id := range s.done {
+		for id := range s.recorded {
 			s.Done[id] = true
 		}
-		if len(s.done) > 0 {
+		if len(s.recorded) > 0 {
 			c.ExpectVersion = 0 // It held when the first items were imported.
 		}
 		events, refused := PlanCommand(s.Memory, c, w.opts)
@@ -276,11 +275,10 @@ func (w *Writer) decide(s commandState, c Command) (d ledger.Decision[Result], e
 		d.Events = events
 	}
 	if c.Op == OpImport {
-		return d, d.Result.add(slices.Collect(maps.Values(s.done)))
+		return d, d.Result.add(slices.Collect(maps.Values(s.recorded)))
 	}
-	for _, e := range slices.AppendSeq(slices.Clip(d.Events), maps.Values(s.done)) { // The last one records the outcome.
-		d.Result.FactID, d.Refused, err = outcome(e)
-	}
+	last := slices.AppendSeq(slices.Clip(d.Events), maps.Values(s.recorded)) // The last one records the outcome.
+	d.Result.FactID, d.Refused, err = outcome(last[len(last)-1])
 	return d, err
 }
 

@@ -111,8 +111,10 @@ func (a *Activities) findConflicts(ctx context.Context, in FindInput) (FindResul
 			return FindResult{}, err
 		}
 	}
-	if err := a.project(ctx, schema.GraduateStream(in.Project)); err != nil {
-		return FindResult{}, err
+	if done {
+		if err := a.project(ctx, schema.GraduateStream(in.Project)); err != nil {
+			return FindResult{}, err
+		}
 	}
 	return f.result(ctx, judged)
 }

@@ -63,7 +63,7 @@ func change[Req boundary.Request, Result any](
 	ctx context.Context, a *Activities, req Req, decide func(context.Context) (ledger.Decision[Result], error), count func(*Result, ledger.Stored) error,
 ) (Result, error) {
 	return ledger.One(ctx, a.log, ledger.Room[Req, struct{}, Result]{
-		Projectors: a.projectors(), Count: count,
+		Projectors: a.projectors(), Count: count, Atomic: true,
 		Decide: func(ctx context.Context, _ struct{}, _ Req) (ledger.Decision[Result], error) { return decide(ctx) },
 	}, schema.StreamHead{}, req)
 }

@@ -18,6 +18,7 @@ import (
 
 // Log is the part of the event log that a ledger uses.
 type Log interface {
+	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	AsWriter(ctx context.Context, stream string, head schema.StreamHead) (context.Context, error)
 	Head(stream string) schema.StreamHead
@@ -26,8 +27,8 @@ type Log interface {
 	Steady(ctx context.Context, p projection.Projector, stream string, plan func() error) error
 }
 
-// Room states what is particular to one kind of request. All requests of a call change the same stream, and only one
-// caller at a time may change it: the workflow that writes the stream.
+// Room defines one kind of request. All requests of a call change the same stream, and only one caller at a time may
+// change it: the workflow that writes the stream.
 type Room[Req, State, Result any] struct {
 	// Projectors write the tables that Load reads. They are up to date with the stream when Load and Decide run.
 	Projectors []projection.Projector
@@ -35,15 +36,20 @@ type Room[Req, State, Result any] struct {
 	// and without a request, where the store remembers the whole stream. Without Folds, the state always comes from Load.
 	Folds []string
 	Fold  func(ctx context.Context, reqs []Req, events []schema.Event) (State, error)
-	// Load reads the state that the requests need from the tables. Without it, Decide reads what it needs.
+	// Load reads the state that the requests need from the tables. Without it, Decide reads what it needs. Both may run
+	// several times.
 	Load func(ctx context.Context, reqs []Req) (State, error)
-	// Decide returns the events and the result of a request. It adds them to the state, for the requests that follow. An
-	// error that no retry mends refuses this request alone.
+	// Decide returns the events and the result of a request. It adds them to the state, for the requests that follow. A
+	// permanent error refuses this request alone.
 	Decide func(ctx context.Context, s State, r Req) (Decision[Result], error)
-	// Count, if set, adds to the result of a request what is only known once its events are stored.
+	// Atomic requests store all of their events or none. One whose event the log holds with other content, because another
+	// attempt has carried it out meanwhile, is tried again.
+	Atomic bool
+	// Count, if set, adds to a result the numbers that the stored events give.
 	Count func(r *Result, stored Stored) error
-	// Project, if set, brings the tables up to date with the stored events, instead of Projectors alone. at is a position
-	// up to which all events were in the tables when the state was read.
+	// Project, if set, brings the tables up to date, instead of Projectors alone. It is called even if there are no events:
+	// an earlier attempt may have failed after it stored them. All events up to at, if it is known, were in the tables when
+	// the state was read.
 	Project func(ctx context.Context, stream string, at schema.StreamHead, s State) error
 }
 
@@ -62,16 +68,14 @@ type Stored struct {
 	Events []schema.Event
 	// Differing is true if the log held an event with the key of one of them and another content.
 	Differing bool
-	from      uint64
+	// from is the position of the first new event of the call.
+	from uint64
 }
 
-// Fresh reports whether the event is new in the log. Otherwise it was there before.
-func (s Stored) Fresh(e schema.Event) bool { return e.Seq >= s.from }
-
-// New counts the new events.
+// New counts the events that were not in the log before.
 func (s Stored) New() (n int) {
 	for _, e := range s.Events {
-		if s.Fresh(e) {
+		if e.Seq >= s.from {
 			n++
 		}
 	}
@@ -92,27 +96,23 @@ func (s Stored) Split(eventType string) (of, others Stored) {
 	return of, others
 }
 
-// Batch carries out what the writer of a stream was sent, as one append. read makes a request of each item. The outcomes
+// Batch carries out the items that a stream's writer was sent, in one append. read makes a request of each. The outcomes
 // are those of carrying out one after the other: one that is refused fails alone. An error is one that may go away: a
 // part of the batch may be stored then, and sending it again does the rest.
 func Batch[Item boundary.Request, Req, State, Result any](
 	ctx context.Context, log Log, room Room[Req, State, Result], in boundary.Batch[Item], read func(context.Context, Item) (Req, error),
 ) (boundary.Outcomes[Result], error) {
-	out := boundary.Outcomes[Result]{Items: make([]boundary.Outcome[Result], len(in.Items))}
+	out := boundary.Outcomes[Result]{Head: in.Head, Items: make([]boundary.Outcome[Result], len(in.Items))}
 	if len(in.Items) == 0 {
 		return out, nil
 	}
-	stream := in.Items[0].Writer().Stream()
-	ctx, err := log.AsWriter(ctx, stream, in.Head)
-	if err != nil {
-		return out, err
-	}
-	var reqs []Req
+	w := writing[Req, State, Result]{Room: room, log: log, stream: in.Items[0].Writer().Stream(), head: in.Head}
 	var places []int
 	for i, item := range in.Items {
 		var req Req
-		if other := item.Writer().Stream(); other != stream {
-			err = boundary.Invalid(schema.ErrorScopeMismatch, fmt.Errorf("item %d of the batch is for %q, not for %q", i, other, stream))
+		var err error
+		if other := item.Writer().Stream(); other != w.stream {
+			err = boundary.Invalid(schema.ErrorScopeMismatch, fmt.Errorf("item %d of the batch is for %q, not for %q", i, other, w.stream))
 		} else {
 			req, err = read(ctx, item)
 		}
@@ -120,73 +120,20 @@ func Batch[Item boundary.Request, Req, State, Result any](
 			return out, err
 		}
 		if out.Items[i].Failed == nil {
-			reqs, places = append(reqs, req), append(places, i)
+			w.reqs, places = append(w.reqs, req), append(places, i)
 		}
 	}
-	outcomes, err := Each(ctx, log, room, stream, reqs)
+	outcomes, err := w.each(ctx)
 	if err != nil {
 		return out, err
 	}
 	for n, i := range places {
 		out.Items[i] = outcomes[n]
 	}
-	out.Head = log.Head(stream)
-	return out, nil
-}
-
-// Each carries out the requests, as [Batch] does. If all of them together end in an error that no retry mends, it carries
-// out each alone, so that only the faulty ones fail.
-func Each[Req, State, Result any](
-	ctx context.Context, log Log, room Room[Req, State, Result], stream string, reqs []Req,
-) ([]boundary.Outcome[Result], error) {
-	out := make([]boundary.Outcome[Result], len(reqs))
-	w := writing[Req, State, Result]{Room: room, log: log, stream: stream, reqs: reqs}
-	for {
-		results, err := w.write(ctx)
-		var one *refusal
-		switch {
-		case err == nil:
-			for i, d := range results {
-				if out[i].Failed != nil {
-					continue
-				}
-				if out[i], err = boundary.Of(ctx, d.Result, d.Refused); err != nil {
-					return nil, err
-				}
-			}
-			return out, nil
-		case errors.As(err, &one):
-			if out[one.index], err = outcome[Result](ctx, one.err); err != nil {
-				return nil, err
-			}
-			w.left = append(w.left, one.index)
-			continue
-		}
-		failed, err := outcome[Result](ctx, err)
-		if err != nil {
-			return nil, err
-		}
-		for i := range reqs {
-			switch {
-			case out[i].Failed != nil:
-			case len(reqs) == 1:
-				out[i] = failed
-			default:
-				alone, err := Each(ctx, log, room, stream, reqs[i:i+1])
-				if err != nil {
-					return nil, err
-				}
-				out[i] = alone[0]
-			}
-		}
-		return out, nil
+	if head := log.Head(w.stream); head.Known {
+		out.Head = head
 	}
-}
-
-// outcome is the outcome of a request that may have failed for good.
-func outcome[Result any](ctx context.Context, err error) (boundary.Outcome[Result], error) {
-	var zero Result
-	return boundary.Of(ctx, zero, err)
+	return out, nil
 }
 
 // One carries out a single request, whose errors it returns as they are. The head is the one of the request's stream, as
@@ -194,11 +141,7 @@ func outcome[Result any](ctx context.Context, err error) (boundary.Outcome[Resul
 func One[Req boundary.Request, State, Result any](
 	ctx context.Context, log Log, room Room[Req, State, Result], head schema.StreamHead, req Req,
 ) (zero Result, err error) {
-	stream := req.Writer().Stream()
-	if ctx, err = log.AsWriter(ctx, stream, head); err != nil {
-		return zero, err
-	}
-	w := writing[Req, State, Result]{Room: room, log: log, stream: stream, reqs: []Req{req}}
+	w := writing[Req, State, Result]{Room: room, log: log, stream: req.Writer().Stream(), head: head, reqs: []Req{req}}
 	results, err := w.write(ctx)
 	var one *refusal
 	switch {
@@ -210,6 +153,27 @@ func One[Req boundary.Request, State, Result any](
 	return zero, err
 }
 
+// steady brings the tables of all projectors up to date with the stream and calls plan, which may read their rows. It
+// repeats this if a rebuild has put new tables in place while plan ran.
+func steady(ctx context.Context, log Log, projectors []projection.Projector, stream string, plan func() error) error {
+	for _, p := range projectors {
+		within := plan
+		plan = func() error { return log.Steady(ctx, p, stream, within) }
+	}
+	return plan()
+}
+
+// writing is the work on some requests.
+type writing[Req, State, Result any] struct {
+	Room[Req, State, Result]
+	log    Log
+	stream string
+	head   schema.StreamHead
+	reqs   []Req
+	// refused are the indexes of the requests that were refused.
+	refused []int
+}
+
 // refusal is the error of a request that cannot be decided.
 type refusal struct {
 	index int
@@ -219,21 +183,60 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// writing is the work on some requests.
-type writing[Req, State, Result any] struct {
-	Room[Req, State, Result]
-	log    Log
-	stream string
-	reqs   []Req
-	// left are the indexes of the requests that were refused.
-	left []int
+// each carries out all requests at once, and leaves out each that is refused. If this ends in a permanent error that
+// names none, it carries out each alone, so that only the faulty ones fail.
+func (w *writing[Req, State, Result]) each(ctx context.Context) ([]boundary.Outcome[Result], error) {
+	out := make([]boundary.Outcome[Result], len(w.reqs))
+	var one *refusal
+	results, err := w.write(ctx)
+	for ; errors.As(err, &one); results, err = w.write(ctx) {
+		if out[one.index], err = outcome[Result](ctx, one.err); err != nil {
+			return nil, err
+		}
+		w.refused = append(w.refused, one.index)
+	}
+	failed, again := outcome[Result](ctx, err)
+	if again != nil {
+		return nil, again
+	}
+	for i := range w.reqs {
+		switch {
+		case slices.Contains(w.refused, i):
+			continue
+		case err == nil:
+			out[i], again = boundary.Of(ctx, results[i].Result, results[i].Refused)
+		case len(w.reqs) == 1:
+			out[i] = failed
+		default:
+			alone := *w
+			alone.reqs, alone.refused = w.reqs[i:i+1], nil
+			var outcomes []boundary.Outcome[Result]
+			if outcomes, again = alone.each(ctx); again == nil {
+				out[i] = outcomes[0]
+			}
+		}
+		if again != nil {
+			return nil, again
+		}
+	}
+	return out, nil
+}
+
+// outcome is the outcome of a request that may have failed for good.
+func outcome[Result any](ctx context.Context, err error) (boundary.Outcome[Result], error) {
+	var zero Result
+	return boundary.Of(ctx, zero, err)
 }
 
 // write carries out the requests that were not refused, in one append. If one of them is refused, it does nothing: the
 // state may have a part of that request.
 func (w *writing[Req, State, Result]) write(ctx context.Context) ([]Decision[Result], error) {
-	if len(w.left) == len(w.reqs) {
+	if len(w.refused) == len(w.reqs) {
 		return make([]Decision[Result], len(w.reqs)), nil
+	}
+	ctx, err := w.log.AsWriter(ctx, w.stream, w.head) // A context is for one attempt.
+	if err != nil {
+		return nil, err
 	}
 	at := w.log.Head(w.stream) // Before the plan, which projects at least up to it.
 	state, decided, folded, err := w.plan(ctx)
@@ -244,17 +247,20 @@ func (w *writing[Req, State, Result]) write(ctx context.Context) ([]Decision[Res
 	for _, d := range decided {
 		events = append(events, d.Events...)
 	}
-	appended, err := w.log.AppendAll(ctx, w.stream, events)
+	appended, err := w.append(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	if len(events) > 0 || folded { // An earlier attempt may have failed after its append.
-		if err := w.project(ctx, at, state); err != nil {
-			return nil, err
-		}
+	switch {
+	case w.Project != nil && folded:
+		err = w.Project(ctx, w.stream, schema.StreamHead{}, state)
+	case w.Project != nil:
+		err = w.Project(ctx, w.stream, at, state)
+	case len(events) > 0 || folded: // An earlier attempt may have failed after its append.
+		err = w.log.ProjectEach(ctx, w.stream, w.Projectors)
 	}
-	if w.Count == nil {
-		return decided, nil
+	if err != nil || w.Count == nil {
+		return decided, err
 	}
 	from, first := firstNew(appended), 0
 	for i := range decided {
@@ -269,67 +275,70 @@ func (w *writing[Req, State, Result]) write(ctx context.Context) ([]Decision[Res
 	return decided, nil
 }
 
-func (w *writing[Req, State, Result]) project(ctx context.Context, at schema.StreamHead, state State) error {
-	if w.Project != nil {
-		return w.Project(ctx, w.stream, at, state)
+func (w *writing[Req, State, Result]) append(ctx context.Context, events []schema.Event) (eventlog.Appended, error) {
+	if !w.Atomic {
+		return w.log.AppendAll(ctx, w.stream, events)
 	}
-	return w.log.ProjectEach(ctx, w.stream, w.Projectors)
+	appended, err := w.log.Append(ctx, w.stream, events)
+	if err == nil && len(appended.Differing) > 0 {
+		err = fmt.Errorf("append to %q what another attempt has decided otherwise: %w", w.stream, eventlog.ErrConcurrentWriter)
+	}
+	return appended, err
 }
 
 // plan decides the requests, each in the state that those before it leave. It reports whether the state was folded from
 // remembered events.
 func (w *writing[Req, State, Result]) plan(ctx context.Context) (state State, decided []Decision[Result], folded bool, err error) {
+	var refused *refusal
+	load := w.Load
+	decide := func() (err error) {
+		state, decided, refused, err = w.decide(ctx, load)
+		return err
+	}
 	if len(w.Folds) > 0 {
 		events, _, known, err := w.log.Since(ctx, w.stream, 0, w.Folds)
 		if err != nil {
 			return state, nil, false, fmt.Errorf("read %q: %w", w.stream, err)
 		}
-		if known {
-			state, decided, err = w.decide(ctx, func(ctx context.Context, reqs []Req) (State, error) { return w.Fold(ctx, reqs, events) })
-			return state, decided, true, err
+		if folded = known; folded {
+			load = func(ctx context.Context, reqs []Req) (State, error) { return w.Fold(ctx, reqs, events) }
 		}
 	}
-	err = Steady(ctx, w.log, w.Projectors, w.stream, func() (err error) {
-		state, decided, err = w.decide(ctx, w.Load)
-		return err
-	})
-	return state, decided, false, err
-}
-
-// Steady brings the tables of all projectors up to date with the stream and calls plan, which may read their rows. It
-// repeats this if a rebuild has put new tables in place while plan ran.
-func Steady(ctx context.Context, log Log, projectors []projection.Projector, stream string, plan func() error) error {
-	for _, p := range projectors {
-		within := plan
-		plan = func() error { return log.Steady(ctx, p, stream, within) }
+	if folded {
+		err = decide()
+	} else {
+		err = steady(ctx, w.log, w.Projectors, w.stream, decide)
 	}
-	return plan()
+	if err == nil && refused != nil { // Only on rows that were complete.
+		err = refused
+	}
+	return state, decided, folded, err
 }
 
 func (w *writing[Req, State, Result]) decide(
 	ctx context.Context, load func(context.Context, []Req) (State, error),
-) (state State, decided []Decision[Result], err error) {
+) (state State, decided []Decision[Result], refused *refusal, err error) {
 	decided = make([]Decision[Result], len(w.reqs))
 	var reqs []Req
 	for i, req := range w.reqs {
-		if !slices.Contains(w.left, i) {
+		if !slices.Contains(w.refused, i) {
 			reqs = append(reqs, req)
 		}
 	}
 	if load != nil {
 		if state, err = load(ctx, reqs); err != nil {
-			return state, nil, err
+			return state, nil, nil, err
 		}
 	}
 	for i, req := range w.reqs {
-		if slices.Contains(w.left, i) {
+		if slices.Contains(w.refused, i) {
 			continue
 		}
 		if decided[i], err = w.Decide(ctx, state, req); err != nil {
-			return state, nil, &refusal{i, err}
+			return state, nil, &refusal{i, err}, nil
 		}
 	}
-	return state, decided, nil
+	return state, decided, nil, nil
 }
 
 // firstNew returns the position of the first new event. New events come after all others.
@@ -342,7 +351,6 @@ func firstNew(appended eventlog.Appended) uint64 {
 		seqs[i] = e.Seq
 	}
 	slices.Sort(seqs)
-	// An event that was given twice has its position twice.
-	seqs = slices.Compact(seqs)
+	seqs = slices.Compact(seqs) // An event that was given twice has its position twice.
 	return seqs[len(seqs)-appended.New]
 }

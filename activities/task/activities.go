@@ -17,6 +17,8 @@ import (
 // Indexer indexes the titles of new tasks for search.
 type Indexer interface {
 	Enqueue(ctx context.Context, stream string) error
+	// EnqueueWith is Enqueue, and brings other projections up to date with the stream.
+	EnqueueWith(ctx context.Context, stream string, others []projection.Projector) error
 }
 
 // Activities writes project streams, or submits updates to their writer.
@@ -59,11 +61,11 @@ func (a *Activities) ResolveTasks(ctx context.Context, in boundary.Batch[Resolve
 }
 
 func (a *Activities) resolve(ctx context.Context, in boundary.Batch[ResolveRequest]) (boundary.Outcomes[Result], error) {
-	out, err := ledger.Batch(ctx, a.log, a.writer.resolution(), in, a.notes)
-	if err != nil || len(in.Items) == 0 {
-		return out, err
+	room := a.writer.resolution()
+	room.Project = func(ctx context.Context, stream string, at schema.StreamHead, v *overlay) error {
+		return a.indexer.EnqueueWith(ctx, stream, []projection.Projector{a.writer.projectorOf(at, v)})
 	}
-	return out, a.indexer.Enqueue(ctx, in.Items[0].Writer().Stream())
+	return ledger.Batch(ctx, a.log, room, in, a.notes)
 }
 
 // notes reads the task notes of the session.

@@ -88,6 +88,10 @@ func (l logged) AppendAll(_ context.Context, _ string, events []schema.Event) (e
 	return out, nil
 }
 
+func (l logged) Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
+	return l.AppendAll(ctx, stream, events)
+}
+
 func (logged) Head(string) schema.StreamHead { return schema.StreamHead{} }
 
 func (logged) GetMany(context.Context, []string) (map[string]schema.Event, error) { return nil, nil }

@@ -20,3 +20,9 @@ func TestCampaignRebuild(t *testing.T) {
 	rebuildRows(t, []string{"p", "q:1"}, 3, 1000)
 	t.Log("survived: tasks of two projects are rebuilt in pages of 3 and 1,000 events")
 }
+
+func TestCampaignCrashInApply(t *testing.T) {
+	t.Parallel()
+	crashInApply(t, writtenTables...)
+	t.Log("survived: an apply crashes before it writes any of its tables")
+}

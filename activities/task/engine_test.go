@@ -2,8 +2,10 @@ package task_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -445,4 +447,50 @@ func TestCommandSentTwice(t *testing.T) {
 	var count uint64
 	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count() FROM events WHERE event_type = 'task_transition_rejected'`).Scan(&count))
 	require.EqualValues(t, 1, count, "what is refused is recorded")
+}
+
+var errCrash = errors.New("crash")
+
+// crashing aborts the inserts into one table.
+type crashing struct {
+	driver.Conn
+	table string
+}
+
+func (c *crashing) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if strings.Contains(query, c.table) {
+		return nil, errCrash
+	}
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
+func TestCrashInApply(t *testing.T) {
+	t.Parallel()
+	crashInApply(t, stacktest.Sample(t, 2, writtenTables)...)
+}
+
+// writtenTables are the tables that an apply writes.
+var writtenTables = []string{"entity_events_raw", "edges_raw", "entity_aliases_raw", "entities_raw"}
+
+// crashInApply is I2: whichever table a crash left unwritten, the next attempt, with more events, ends in the rows of a
+// rebuild.
+func crashInApply(t *testing.T, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		b := newBundle(t)
+		b.apply(t, "p", b.report("p", "Ship", schema.TaskBlocked, "keys", "PROJ-7"), b.report("p", "Fix", schema.TaskPending))
+		writer := task.NewWriter(&headed{Store: b.log, conn: b.conn}, &crashing{Conn: b.conn, table: table}, task.Rules{})
+		next := []schema.Entry{b.report("p", "Ship", schema.TaskInProgress), b.report("p", "fix it", schema.TaskBlocked, "Ship")}
+		batch := task.Batch{Project: "p", SessionID: "s", Entries: next}
+		_, err := writer.Apply(t.Context(), []task.Batch{batch})
+		require.ErrorIs(t, err, errCrash, table)
+		batch.Entries = append(batch.Entries, b.report("p", "keys", schema.TaskPending), b.report("p", "Ship", schema.TaskBlocked, "keys"))
+		out, err := b.writer.Apply(t.Context(), []task.Batch{batch})
+		require.NoError(t, err)
+		require.Equal(t, 4, out[0].Result.Entries)
+		before := b.rows(t)
+		_, err = stacktest.Rebuild(t.Context(), b.conn, task.NewProjector(b.conn))
+		require.NoError(t, err)
+		require.Equal(t, before, b.rows(t), table)
+	}
 }

@@ -4,12 +4,35 @@ import (
 	"context"
 	"slices"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/ledger"
 	"axiommind/schema"
 )
 
-// Resolution is the room of sessions' task notes.
-func (w *Writer) Resolution() ledger.Room[Batch, *overlay, Result] { return w.resolution() }
+// Notes is a session with task notes, as a request. If Unreadable is set, it is refused.
+type Notes struct {
+	Batch
+	Unreadable error
+}
+
+func (n Notes) Writer() schema.WriterInput { return schema.ProjectTasksInput{Project: n.Project} }
+
+func (Notes) Validate() error { return nil }
+
+// Batch resolves the notes of sessions.
+func (w *Writer) Batch(ctx context.Context, in boundary.Batch[Notes]) (boundary.Outcomes[Result], error) {
+	return ledger.Batch(ctx, w.log, w.resolution(), in, func(_ context.Context, n Notes) (Batch, error) { return n.Batch, n.Unreadable })
+}
+
+// Apply resolves the notes of batches of one project.
+func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
+	var in boundary.Batch[Notes]
+	for _, b := range batches {
+		in.Items = append(in.Items, Notes{Batch: b})
+	}
+	out, err := w.Batch(ctx, in)
+	return out.Items, err
+}
 
 // Planned are the events that follow from batches or a command, and of each batch.
 type Planned struct {

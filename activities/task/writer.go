@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/clickhouse"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/ledger"
@@ -94,23 +93,20 @@ func (w *Writer) resolution() ledger.Room[Batch, *overlay, Result] {
 	}
 }
 
-// project projects the planned events, whose entities need not be read again.
+// project projects the planned events.
 func (w *Writer) project(ctx context.Context, stream string, at schema.StreamHead, v *overlay) error {
-	projector := w.projector
-	if at.Known {
-		projector = projector.after(projectState{v.project, at.Seq, v.before})
+	if len(v.planned) == 0 {
+		return nil // Steady has projected all others.
 	}
-	return w.log.ProjectEach(ctx, stream, []projection.Projector{projector})
+	return w.log.ProjectEach(ctx, stream, []projection.Projector{w.projectorOf(at, v)})
 }
 
-// Apply resolves the task notes of the batches, which belong to one project, and appends the resulting events. After
-// any error or crash it can be called again and does the remaining work. A batch that is refused permanently fails
-// alone.
-func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
-	if len(batches) == 0 {
-		return nil, nil
+// projectorOf returns the projector of the planned events, whose entities need not be read again.
+func (w *Writer) projectorOf(at schema.StreamHead, v *overlay) *Projector {
+	if !at.Known {
+		return w.projector
 	}
-	return ledger.Each(ctx, w.log, w.resolution(), schema.ProjectStream(batches[0].Project), batches)
+	return w.projector.after(projectState{v.project, at.Seq, v.before})
 }
 
 // commandState is the state that a command is decided on.
@@ -127,11 +123,11 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	return ledger.One(ctx, w.log, ledger.Room[Command, commandState, Result]{
-		Projectors: []projection.Projector{w.projector}, Count: (*Result).add,
+		Projectors: []projection.Projector{w.projector}, Count: (*Result).add, Atomic: true,
 		Project: func(ctx context.Context, stream string, at schema.StreamHead, s commandState) error {
 			return w.project(ctx, stream, at, s.overlay)
 		},
-		Load: func(ctx context.Context, cs []Command) (s commandState, err error) {
+		Load: func(ctx context.Context, _ []Command) (s commandState, err error) {
 			s.overlay = newOverlay(c.Project, w.index, w.rules.Vectors)
 			s.done, err = eventlog.Numbered(ctx, w.log, func(n int) string { return schema.TaskOfCommandKey(c.Project, c.RequestID, n) })
 			return s, err

@@ -35,15 +35,28 @@ func (a *Activities) commitDream(ctx context.Context, in CommitInput) (CommitRes
 	if c.gathered, c.draft, err = a.readCommit(ctx, in); err != nil {
 		return CommitResult{}, err
 	}
-	result, err := ledger.One(ctx, a.log, ledger.Room[CommitInput, *commit, CommitResult]{
-		Projectors: []projection.Projector{a.projector},
-		Load:       func(ctx context.Context, _ []CommitInput) (*commit, error) { return c, c.look(ctx, a) },
-		Decide:     func(context.Context, *commit, CommitInput) (ledger.Decision[CommitResult], error) { return c.decide() },
-	}, schema.StreamHead{}, in)
+	result, err := a.decideDream(ctx, c)
 	if err != nil {
 		return CommitResult{}, fmt.Errorf("commit dream %d of user %q, agent %q: %w", c.gathered.Ordinal, in.User, in.Agent, err)
 	}
 	return result, nil
+}
+
+func (a *Activities) decideDream(ctx context.Context, c *commit) (CommitResult, error) {
+	look := func(ctx context.Context) error { return c.look(ctx, a) }
+	if c.in.DryRun { // Its caller is not the writer.
+		err := a.log.Steady(ctx, a.projector, c.in.Writer().Stream(), func() error { return look(ctx) })
+		if err != nil {
+			return CommitResult{}, err
+		}
+		d, err := c.decide()
+		return d.Result, err
+	}
+	return ledger.One(ctx, a.log, ledger.Room[CommitInput, *commit, CommitResult]{
+		Projectors: []projection.Projector{a.projector}, Atomic: true,
+		Load:   func(ctx context.Context, _ []CommitInput) (*commit, error) { return c, look(ctx) },
+		Decide: func(context.Context, *commit, CommitInput) (ledger.Decision[CommitResult], error) { return c.decide() },
+	}, schema.StreamHead{}, c.in)
 }
 
 func (c *commit) decide() (d ledger.Decision[CommitResult], err error) {

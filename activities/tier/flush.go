@@ -91,13 +91,13 @@ type flushing struct {
 	session *session.Session
 }
 
-// of returns the context with the head of the session.
-func (in FlushRequest) of(ctx context.Context) context.Context {
+// withHead returns the context with the head of the session.
+func (in FlushRequest) withHead(ctx context.Context) context.Context {
 	return eventlog.WithHead(ctx, in.Stream(), in.Head)
 }
 
 func (a *Activities) read(ctx context.Context, in FlushRequest) (out flushing, err error) {
-	out.FlushRequest, ctx = in, in.of(ctx)
+	out.FlushRequest, ctx = in, in.withHead(ctx)
 	if in.Facts || in.Review != nil {
 		removals, err := a.readReview(ctx, in)
 		if err != nil {
@@ -147,7 +147,7 @@ func (a *Activities) sessions() ledger.Room[flushing, *flushState, SessionResult
 				}
 				d.Events, d.Result.Facts = stated.Events, stated.Result
 			}
-			err := a.flush(r.of(ctx), s, r, &d)
+			err := a.flush(r.withHead(ctx), s, r, &d)
 			return d, err
 		},
 		Count: func(r *SessionResult, stored ledger.Stored) error {

@@ -27,9 +27,10 @@ type flushBench struct {
 	t    *testing.T
 	conn driver.Conn
 	*Activities
-	opts  Options
-	model llm.Model
-	head  schema.StreamHead
+	opts        Options
+	factOptions fact.Options
+	model       llm.Model
+	head        schema.StreamHead
 	// logged counts the messages of each session.
 	logged map[string]int
 	// lease is that of the log's projectors, zero for the default.
@@ -49,7 +50,7 @@ func (b *flushBench) over(conn driver.Conn) *flushBench {
 	b.t.Helper()
 	out := *b
 	log := projection.New(conn, eventlog.Options{Lease: b.lease})
-	writer, err := fact.NewWriter(log, conn, fact.Options{})
+	writer, err := fact.NewWriter(log, conn, b.factOptions)
 	require.NoError(b.t, err)
 	facts, err := fact.NewActivities(log, writer, nil)
 	require.NoError(b.t, err)

@@ -202,12 +202,18 @@ func TestUpdateMemoryLongSession(t *testing.T) {
 // state logs entries of the session that state facts.
 func (b *flushBench) state(in FlushRequest, at time.Time, contents ...string) FlushRequest {
 	b.t.Helper()
+	return b.stateOf(in.Scope, in, at, contents...)
+}
+
+// stateOf is state with entries of the scope.
+func (b *flushBench) stateOf(scope schema.Scope, in FlushRequest, at time.Time, contents ...string) FlushRequest {
+	b.t.Helper()
 	confidence := 0.9
 	var events []schema.Event
 	for i, content := range contents {
 		id := schema.DerivedID(in.Stream(), content)
 		event, err := schema.NewEvent(schema.EntryMaterializedPayload{Entry: schema.Entry{
-			ID: id, Type: schema.EntryFact, SessionID: in.SessionID, Scope: in.Scope, Title: content, Category: schema.CategoryGoal,
+			ID: id, Type: schema.EntryFact, SessionID: in.SessionID, Scope: scope, Title: content, Category: schema.CategoryGoal,
 			Confidence: &confidence, Status: schema.StatusActive, EvidenceAligned: true, OccurredAt: at,
 		}, ExtractedEventID: "x", AlignedEventID: "y", Index: i}, schema.Event{
 			TS: evening, Actor: "test", SessionID: in.SessionID, Project: in.Project, DedupeKey: schema.EntryMaterializedKey(id),

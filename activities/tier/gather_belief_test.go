@@ -1,11 +1,13 @@
 package tier
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/fact"
 	"axiommind/activities/ledger"
@@ -29,9 +31,10 @@ func TestGatherReadsWhatIsBelieved(t *testing.T) {
 		}
 		e.ID = m.entry(t, scope, e)
 		ids[title] = e.ID
-		_, err = ledger.Each(t.Context(), m.log, w.Sessions(), schema.MemoryStream(m.user, m.agent), []fact.Batch{{
-			User: m.user, Agent: m.agent, Project: "red", SessionID: "s", Entries: []schema.Entry{e},
-		}})
+		in := FlushRequest{SessionKey: schema.SessionKey{Scope: scope, SessionID: "s"}}
+		_, err = ledger.Batch(t.Context(), m.log, w.Sessions(), boundary.Batch[FlushRequest]{Items: []FlushRequest{in}}, func(context.Context, FlushRequest) (fact.Batch, error) {
+			return fact.Batch{User: m.user, Agent: m.agent, Project: "red", SessionID: "s", Entries: []schema.Entry{e}}, nil
+		})
 		require.NoError(t, err)
 	}
 	read := func() map[string][]schema.SourceKind {

@@ -78,8 +78,8 @@ func (a *Activities) restore(ctx context.Context, c RestoreCommand) (RestoreResu
 		return RestoreResult{}, err
 	}
 	return ledger.One(ctx, a.log, ledger.Room[RestoreCommand, restoring, RestoreResult]{
-		Projectors: []projection.Projector{a.projector},
-		Load:       func(ctx context.Context, _ []RestoreCommand) (restoring, error) { return a.restoring(ctx, c) },
+		Projectors: []projection.Projector{a.projector}, Atomic: true,
+		Load: func(ctx context.Context, _ []RestoreCommand) (restoring, error) { return a.restoring(ctx, c) },
 		Decide: func(_ context.Context, s restoring, c RestoreCommand) (d ledger.Decision[RestoreResult], err error) {
 			if s.made != nil {
 				d.Result, err = resultOf(*s.made, s.current.CoreCommittedPayload)

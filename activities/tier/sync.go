@@ -81,11 +81,11 @@ func (a *Activities) syncFiles(ctx context.Context, in FilesInput) (result Files
 		return result, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	s := &filesSync{Activities: a, in: in, layout: layout{in.User, in.Agent}, stream: in.Writer().Stream()}
-	result, err = s.commit(ctx)
+	result, err = s.record(ctx)
 	if err != nil {
 		return result, err
 	}
-	// Only edits that are stored may be overwritten.
+	// A file is overwritten only after its edit is stored.
 	if result.Written, err = s.write(ctx); err != nil {
 		return result, err
 	}
@@ -262,8 +262,8 @@ func (s *filesSync) edit(p memoryFile, key string, payload any, text string) err
 	return nil
 }
 
-// commit plans the edits and the writes, and stores the edits.
-func (s *filesSync) commit(ctx context.Context) (FilesResult, error) {
+// record plans the edits and the writes, and stores the edits.
+func (s *filesSync) record(ctx context.Context) (FilesResult, error) {
 	return ledger.One(ctx, s.log, ledger.Room[FilesInput, *filesSync, FilesResult]{
 		Projectors: []projection.Projector{s.projector},
 		Load:       func(ctx context.Context, _ []FilesInput) (*filesSync, error) { return s, s.look(ctx) },

@@ -72,7 +72,7 @@ func TestSyncFilesTakesInEditOnce(t *testing.T) {
 	b.edit(t, "MEMORY.md", "- Has a cat.")
 	b.remember(t, "Uses Go.", "Lives in Bonn.")
 	s := &filesSync{Activities: b.Activities, in: b.input(), layout: b.layoutOf(), stream: schema.MemoryStream("default", "")}
-	_, err := s.commit(t.Context())
+	_, err := s.record(t.Context())
 	require.NoError(t, err)
 	b.remember(t, "Has a cat.")
 	require.Zero(t, b.sync(t).Edited)

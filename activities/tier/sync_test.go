@@ -297,7 +297,7 @@ func TestSyncFilesMergesCore(t *testing.T) {
 			b.remember(t, "Uses Go.", "Has a cat.", "Lives in Bonn.")
 			if killed {
 				s := &filesSync{Activities: b.Activities, in: b.input(), layout: b.layoutOf(), stream: schema.MemoryStream("default", "")}
-				_, err := s.commit(t.Context())
+				_, err := s.record(t.Context())
 				require.NoError(t, err)
 			}
 			result := b.sync(t)
@@ -391,7 +391,7 @@ func TestSyncFilesSurvivesKill(t *testing.T) {
 	b.edit(t, dayFile, "mine\n")
 	b.say(t, "four")
 	s := &filesSync{Activities: b.Activities, in: b.input(), layout: b.layoutOf(), stream: schema.MemoryStream("default", "")}
-	_, err := s.commit(t.Context())
+	_, err := s.record(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "mine\n", b.read(t, dayFile))
 	b.say(t, "five")

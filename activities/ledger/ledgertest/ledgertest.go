@@ -29,9 +29,18 @@ type Room[Req boundary.Request, Result any] struct {
 	Open func(t testing.TB, conn driver.Conn) Do[Req, Result]
 	// Projectors write the tables of the room.
 	Projectors func(conn driver.Conn) []projection.Projector
-	// Requests stores in a new database what the requests refer to, and returns them: those that change the stream, each
-	// in the same way whatever comes before it, and those that are refused for good and leave no trace.
-	Requests func(t testing.TB, conn driver.Conn) (good, refused []Req)
+	// Requests returns requests that change the stream, each in the same way whatever comes before it, and requests that
+	// are refused for good. It stores in a new database the sessions and entries to which they refer.
+	Requests func(t testing.TB, conn driver.Conn) ([]Req, []Refused[Req])
+	// Varying, if set, clears the fields of a result that differ from one call to the next, such as times.
+	Varying func(*Result)
+}
+
+// Refused is a request that is refused for good and leaves no trace.
+type Refused[Req any] struct {
+	Request Req
+	// As is the type of the failure: one of the schema.Error constants.
+	As string
 }
 
 // Commands carries out one command after the other, as the updates of a workflow do.
@@ -48,24 +57,40 @@ func Commands[Req boundary.Request, Result any](do func(context.Context, Req) (R
 	}
 }
 
-// Run checks what every room owes to the workflow that writes its stream.
+// Run checks the promises of a room to the workflow that writes its stream.
 func Run[Req boundary.Request, Result any](t *testing.T, r Room[Req, Result]) {
 	s := &suite[Req, Result]{Room: r}
 	undisturbed := s.begin(t)
 	before := undisturbed.state(t)
 	recorded := &recorder{Conn: undisturbed.conn, inserted: map[string]bool{}}
 	do := r.Open(t, recorded)
-	for _, req := range undisturbed.good {
-		undisturbed.succeeds(t, do, schema.StreamHead{}, req)
+	var head schema.StreamHead
+	var results []Result
+	for _, req := range undisturbed.good { // Each from the head that the one before has left.
+		out := undisturbed.succeeds(t, do, head, req)
+		head, results = out.Head, append(results, s.results(out)...)
 	}
 	want := undisturbed.state(t)
 	require.Greater(t, len(want.keys), len(before.keys), "the requests change the stream")
 
-	// The names of the subtests are those of the promises.
-	t.Run("a crash at any insert, a batch with refusals, and requests that are sent again", func(t *testing.T) {
+	t.Run("a batch with refusals, and requests that are sent again", func(t *testing.T) {
 		t.Parallel()
 		db := s.begin(t)
-		batch := slices.Concat(db.good[:1], db.refused, db.good[1:])
+		do, batch := r.Open(t, db.conn), db.mixed()
+		out := db.succeeds(t, do, schema.StreamHead{}, batch...)
+		require.Equal(t, results, s.results(out), "the results are those of one after the other")
+		require.Equal(t, want, db.state(t))
+		for _, head := range []schema.StreamHead{{}, {Known: true}, out.Head} { // Unknown, too low, and exact.
+			db.succeeds(t, do, head, batch...)
+			db.succeeds(t, r.Open(t, db.conn), head, batch...)
+			slices.Reverse(batch)
+		}
+		require.Equal(t, want, db.state(t), "a request that is sent again changes nothing")
+	})
+	t.Run("a crash at any insert", func(t *testing.T) {
+		t.Parallel()
+		db := s.begin(t)
+		batch := db.mixed()
 		for _, table := range recorded.tables() {
 			dying := r.Open(t, &broken{Conn: db.conn, table: table})
 			_, err := dying(t.Context(), boundary.Batch[Req]{Items: batch})
@@ -76,13 +101,6 @@ func Run[Req boundary.Request, Result any](t *testing.T, r Room[Req, Result]) {
 		}
 		db.succeeds(t, r.Open(t, db.conn), schema.StreamHead{}, batch...)
 		require.Equal(t, want, db.state(t))
-
-		process := r.Open(t, db.conn)
-		head := db.succeeds(t, process, schema.StreamHead{}, batch...).Head
-		db.succeeds(t, process, head, batch...)
-		slices.Reverse(batch)
-		db.succeeds(t, process, head, batch...)
-		require.Equal(t, want, db.state(t), "a request that is sent again changes nothing")
 	})
 	t.Run("a concurrent writer", func(t *testing.T) {
 		t.Parallel()
@@ -113,9 +131,10 @@ type suite[Req boundary.Request, Result any] struct{ Room[Req, Result] }
 
 // database is a database of its own, with the requests.
 type database[Req boundary.Request, Result any] struct {
-	conn          driver.Conn
-	good, refused []Req
-	projectors    []projection.Projector
+	conn       driver.Conn
+	good       []Req
+	refused    []Refused[Req]
+	projectors []projection.Projector
 }
 
 func (s *suite[Req, Result]) begin(t *testing.T) *database[Req, Result] {
@@ -125,16 +144,46 @@ func (s *suite[Req, Result]) begin(t *testing.T) *database[Req, Result] {
 	return db
 }
 
+// mixed are all requests, with the refused ones behind the first.
+func (d *database[Req, Result]) mixed() []Req {
+	var refused []Req
+	for _, r := range d.refused {
+		refused = append(refused, r.Request)
+	}
+	return slices.Concat(d.good[:1], refused, d.good[1:])
+}
+
 // succeeds carries out the requests, of which only the refused ones fail.
 func (d *database[Req, Result]) succeeds(t *testing.T, do Do[Req, Result], head schema.StreamHead, reqs ...Req) boundary.Outcomes[Result] {
 	t.Helper()
 	out, err := do(t.Context(), boundary.Batch[Req]{Head: head, Items: reqs})
 	require.NoError(t, err)
 	for i, req := range reqs {
-		refused := slices.ContainsFunc(d.refused, func(r Req) bool { return reflect.DeepEqual(r, req) })
-		require.Equal(t, refused, out.Items[i].Failed != nil, "request %d: %v", i, out.Items[i].Failed)
+		at := slices.IndexFunc(d.refused, func(r Refused[Req]) bool { return reflect.DeepEqual(r.Request, req) })
+		switch failed := out.Items[i].Failed; {
+		case at < 0:
+			require.Nil(t, failed, "request %d", i)
+		default:
+			require.NotNil(t, failed, "request %d", i)
+			require.Equal(t, d.refused[at].As, failed.Type, failed.Message)
+		}
 	}
 	return out
+}
+
+// results are those of the requests that were not refused.
+func (s *suite[Req, Result]) results(out boundary.Outcomes[Result]) []Result {
+	var results []Result
+	for _, o := range out.Items {
+		if o.Failed != nil {
+			continue
+		}
+		if s.Varying != nil {
+			s.Varying(&o.Result)
+		}
+		results = append(results, o.Result)
+	}
+	return results
 }
 
 // state is all that the requests have changed.
