@@ -167,6 +167,17 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 	return stones, nil
 }
 
+// Erasures returns the position in the audit stream up to which the store knows of erasures, not older than half of a
+// lease. If it grows during some work, what was read before may repeat erased text.
+func (s *Store) Erasures(ctx context.Context) (uint64, error) {
+	if _, err := s.tombstones(ctx); err != nil {
+		return 0, fmt.Errorf("ask for erasures: %w", err)
+	}
+	s.erased.mu.Lock()
+	defer s.erased.mu.Unlock()
+	return s.erased.seq, nil
+}
+
 // Admits returns an [ErasedError] if the session, its user or its project was forgotten. Others are admitted. Use it to
 // check before there is anything to store: an append is refused in any case.
 func (s *Store) Admits(ctx context.Context, key schema.SessionKey) error {

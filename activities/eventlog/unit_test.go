@@ -115,7 +115,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "End", "ErasedAt", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold",
+		"Admits", "AdmitsTo", "Append", "AppendAll", "AsWriter", "At", "End", "ErasedAt", "Erasures", "Get", "GetMany", "Head", "Headings", "HideCopies", "Hold",
 		"LearnErasures", "Load", "MessageKeys", "MessageTimes", "Pages", "Read", "Replay", "Since", "StoreHeld", "Stream", "Streams", "Totals",
 	}, got)
 }

@@ -1,6 +1,7 @@
 package graduate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,10 @@ func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, Comman
 			return nil, CommandChange{}, refusedf("proposal %q was %s", c.ProposalID, howDecided(*p.decided))
 		}
 		return nil, CommandChange{c.ProposalID, howDecided(*p.decided)}, nil
+	}
+	// The decision and its acts are stored together, so these are of another command.
+	if done, err := a.doneBefore(ctx, c); err != nil || len(done) > 0 {
+		return nil, CommandChange{}, cmp.Or(err, refusedf("request %q was another command: give this one an id of its own", c.RequestID))
 	}
 	payloads, err := a.planVerdict(ctx, c, p.made)
 	if err != nil {

@@ -21,6 +21,7 @@ type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	AsWriter(ctx context.Context, stream string, head schema.StreamHead) (context.Context, error)
+	Erasures(ctx context.Context) (uint64, error)
 	Head(stream string) schema.StreamHead
 	ProjectEach(ctx context.Context, stream string, projectors []projection.Projector) error
 	Since(ctx context.Context, stream string, after uint64, types []string) (events []schema.Event, last uint64, known bool, err error)
@@ -107,10 +108,13 @@ func Batch[Item boundary.Request, Req, State, Result any](
 		return out, nil
 	}
 	w := writing[Req, State, Result]{Room: room, log: log, stream: in.Items[0].Writer().Stream(), head: in.Head}
+	var err error
+	if w.erasures, err = log.Erasures(ctx); err != nil {
+		return out, err
+	}
 	var places []int
 	for i, item := range in.Items {
 		var req Req
-		var err error
 		if other := item.Writer().Stream(); other != w.stream {
 			err = boundary.Invalid(schema.ErrorScopeMismatch, fmt.Errorf("item %d of the batch is for %q, not for %q", i, other, w.stream))
 		} else {
@@ -142,6 +146,9 @@ func One[Req boundary.Request, State, Result any](
 	ctx context.Context, log Log, room Room[Req, State, Result], head schema.StreamHead, req Req,
 ) (zero Result, err error) {
 	w := writing[Req, State, Result]{Room: room, log: log, stream: req.Writer().Stream(), head: head, reqs: []Req{req}}
+	if w.erasures, err = log.Erasures(ctx); err != nil {
+		return zero, err
+	}
 	results, err := w.write(ctx)
 	var one *refusal
 	switch {
@@ -170,6 +177,8 @@ type writing[Req, State, Result any] struct {
 	stream string
 	head   schema.StreamHead
 	reqs   []Req
+	// erasures marks the erasures that were known before the requests were read.
+	erasures uint64
 	// refused are the indexes of the requests that were refused.
 	refused []int
 }
@@ -276,7 +285,13 @@ func (w *writing[Req, State, Result]) write(ctx context.Context) ([]Decision[Res
 }
 
 func (w *writing[Req, State, Result]) append(ctx context.Context, events []schema.Event) (eventlog.Appended, error) {
-	if !w.Atomic {
+	switch known, err := w.log.Erasures(ctx); {
+	case err != nil:
+		return eventlog.Appended{}, err
+	case known != w.erasures:
+		return eventlog.Appended{}, fmt.Errorf("append %d events to %q, of which something may have been erased since it was read: %w",
+			len(events), w.stream, eventlog.ErrConcurrentWriter)
+	case !w.Atomic:
 		return w.log.AppendAll(ctx, w.stream, events)
 	}
 	appended, err := w.log.Append(ctx, w.stream, events)

@@ -29,7 +29,10 @@ type memoryLog struct {
 	// afterPlan is the error of Steady beside that of the plan.
 	afterPlan func() error
 	plans     int
+	erasures  uint64
 }
+
+func (l *memoryLog) Erasures(context.Context) (uint64, error) { return l.erasures, nil }
 
 func (l *memoryLog) Append(_ context.Context, _ string, events []schema.Event) (out eventlog.Appended, err error) {
 	for _, e := range events {
@@ -141,6 +144,28 @@ func TestProjectsWithoutEvents(t *testing.T) {
 	_, err = add(t, l, room, 1)
 	require.NoError(t, err)
 	require.Equal(t, 2, projected)
+}
+
+// TestErasedMeanwhile: events that were decided before the log learned of an erasure are not stored: they may repeat
+// erased text.
+func TestErasedMeanwhile(t *testing.T) {
+	t.Parallel()
+	l := &memoryLog{}
+	erase := func() error {
+		l.erasures++
+		return nil
+	}
+	l.afterPlan = erase
+	_, err := add(t, l, adding(l), 1)
+	require.ErrorIs(t, err, eventlog.ErrConcurrentWriter)
+	_, err = One(t.Context(), l, adding(l), schema.StreamHead{}, number(1))
+	require.ErrorIs(t, err, eventlog.ErrConcurrentWriter)
+	l.afterPlan = nil
+	_, err = Batch(t.Context(), l, adding(l), boundary.Batch[number]{Items: []number{1}}, func(_ context.Context, n number) (number, error) { return n, erase() })
+	require.ErrorIs(t, err, eventlog.ErrConcurrentWriter, "while the request was read")
+	require.Empty(t, l.events)
+	_, err = add(t, l, adding(l), 1)
+	require.NoError(t, err)
 }
 
 // TestFirstNew: events that the log held before are not new, and one that was given twice is one event.

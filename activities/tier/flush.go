@@ -108,7 +108,9 @@ func (a *Activities) read(ctx context.Context, in FlushRequest) (out flushing, e
 			return out, err
 		}
 		facts.Removals = removals
-		out.facts = &facts
+		if len(facts.Entries)+len(facts.Removals) > 0 {
+			out.facts = &facts
+		}
 	}
 	if in.Messages > 0 {
 		out.session, err = session.Open(ctx, a.log.Store, in.SessionKey)

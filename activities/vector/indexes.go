@@ -201,8 +201,8 @@ func (e *Enqueuers) Enqueue(ctx context.Context, stream string) error {
 // EnqueueWith is [Enqueuers.Enqueue], and brings other projections of the stream up to date with the same inserts.
 func (e *Enqueuers) EnqueueWith(ctx context.Context, stream string, others []projection.Projector) error {
 	all, err := e.all(ctx)
-	if err != nil {
-		return err
+	if err != nil { // The other tables do not depend on the embedder.
+		return errors.Join(err, e.indexes.log.ProjectEach(ctx, stream, others))
 	}
 	projectors := slices.Clone(others)
 	for _, one := range all {
